@@ -33,7 +33,12 @@ def test_resolved_settings_resolve_to_themselves() -> None:
         ({"train": {"batch_size": 1}}, ["unknown setting 'train.batch_size'", "did you mean 'task.batch_size'"]),
         ({"task": {"lr": 1}}, ["did you mean 'train.lr'"]),
         ({"backbone": {"name": "lstn"}}, ["unknown architecture 'lstn'", "did you mean 'lstm'"]),
-        ({"backbone": {"name": "lstm", "reset": "before"}}, ["unknown setting 'backbone.reset'"]),
+        ({"train": {"step": 1}}, ["did you mean 'steps'"]),
+        (
+            {"backbone": {"name": "lstm", "reset": "before"}},
+            ["backbone.reset does not apply to --arch lstm: it is a setting of gru. Leave it out."],
+        ),
+        ({"backbone": {"name": "lstm", "rest": "before"}}, ["unknown setting 'backbone.rest'"]),
         (
             {"task": {"name": "classify", "window": 16}},
             ["--window (task.window) does not apply to --task classify: it is a setting of language, masked"],
@@ -52,6 +57,10 @@ def test_resolved_settings_resolve_to_themselves() -> None:
         ({"model": {"initialization": "xavier"}}, ["'xavier' is not an initialization", "orthogonal"]),
         ({"model": {"initialization": "uniform"}}, ["is not an initialization"]),
         ({"train": 3}, ["'train' is a section"]),
+        (
+            {"corpus": {"source": ["my.csv"], "columns": "text, label"}},
+            ['corpus.columns: expected a list in brackets, such as ["text", "label"] (given: \'text, label\')'],
+        ),
         (
             {"corpus": {"source": ["my.txt"], "split_ratios": "80/20"}},
             ["corpus.split_ratios: expected 90/10, or with a test split 80/10/10 or 90/5/5 (given: '80/20')"],

@@ -16,7 +16,7 @@ import numpy as np
 from seqlab.data.accents import accent_notes
 from seqlab.data.encoding import ENCODING_NAMES, UTF8, recognize_encoding
 from seqlab.data.files import cr_ends_lines, read_bytes
-from seqlab.data.invisible import is_invisible
+from seqlab.data.invisible import is_invisible, space_notes
 from seqlab.data.lost_characters import LEFT, REPLACEMENT
 from seqlab.data.text.corpus import Corpus
 from seqlab.errors import DataError
@@ -69,7 +69,7 @@ class CharacterStats:
     rare_occurrences: int
     rarest: list[CharacterCount]
     invisible: list[CharacterCount]  # such as zero-width spaces, the most frequent first
-    notes: list[str]  # on accents
+    notes: list[str]  # on spaces and accents
 
 
 @dataclass(frozen=True)
@@ -268,7 +268,8 @@ def _character_stats(counts_C: np.ndarray) -> CharacterStats:
         for codes in (rarest, invisible)
     )
     beyond = {chr(code): int(counts_C[code]) for code in found.tolist() if code > 127}
-    return CharacterStats(len(found), len(rare), int(counts_C[rare].sum()), named, unseen, accent_notes(beyond))
+    notes = [*space_notes(beyond), *accent_notes(beyond)]
+    return CharacterStats(len(found), len(rare), int(counts_C[rare].sum()), named, unseen, notes)
 
 
 def _name(character: str) -> str:

@@ -80,6 +80,7 @@ def resolve(tables: Mapping[str, Any]) -> RunSettings:
             ready["backbone"].setdefault(dotted.removeprefix("backbone."), value)
     _apply_overrides(ready, backbone_class.default_overrides)
     _apply_overrides(ready, task.default_overrides)
+    _refuse_settings_of_others(BACKBONES, backbone_name, ready["backbone"], "backbone")
     backbone = _backbone(backbone_class, ready["backbone"], task)
     tokenizer_name = _pop_name(ready, "tokenizer", TOKENIZERS, "char")
     _refuse_settings_of_others(TOKENIZERS, tokenizer_name, ready["tokenizer"], "tokenizer")
@@ -102,15 +103,20 @@ def _pop_name(ready: Tables, section: str, registry: Registry, default: str) -> 
 
 
 def _refuse_settings_of_others(registry: Registry, name: str, content: Mapping[str, Any], section: str) -> None:
-    """UsageError for a setting that another task or tokenizer has: it is known, and does not apply to this one."""
+    """UsageError for a setting that another component of the kind has: it is known, and does not apply to this one."""
     for key in content:
         having = (
             [] if registry.settings(name).has(key) else [one for one in registry if registry.settings(one).has(key)]
         )
         if having:
-            option = f"--{key.replace('_', '-')} ({section}.{key})" if key in OPTIONS[section] else f"{section}.{key}"
+            option = (
+                f"--{key.replace('_', '-')} ({section}.{key})"
+                if key in OPTIONS.get(section, ())
+                else f"{section}.{key}"
+            )
+            chosen = f"--{'arch' if section == 'backbone' else section} {name}"
             raise UsageError(
-                f"{option} does not apply to --{section} {name}: it is a setting of {', '.join(having)}. Leave it out."
+                f"{option} does not apply to {chosen}: it is a setting of {', '.join(having)}. Leave it out."
             )
 
 

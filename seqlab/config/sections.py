@@ -1,5 +1,6 @@
 """The sections of a run's settings, and how a section is validated."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, TypeVar, get_args
@@ -10,6 +11,7 @@ from seqlab.errors import UsageError
 from seqlab.registry import did_you_mean
 
 S = TypeVar("S", bound="Settings")
+TYPO = 0.8  # similarity of a misspelt word
 DataSource = str | Path | Sequence[str | Path]  # files, folders or a built-in corpus
 
 
@@ -249,12 +251,14 @@ def _has_none(cls: type[Settings], key: str) -> bool:
 
 
 def _meant(cls: type[Settings], key: str, others: Mapping[str, type[Settings]]) -> str:
-    """What an unknown key may mean: a setting of another section, one whose description ends so, or one spelled so."""
+    """What an unknown key may mean: a setting of another section, one spelled nearly so, one whose description ends so,
+    or the nearest."""
     elsewhere = next((f"{section}.{key}" for section, other in others.items() if other.has(key)), None)
     words = key.lower().replace("_", " ")
     described = (name for name, field in cls.model_fields.items() if (field.description or "").endswith(words))
+    typo = "" if elsewhere else did_you_mean(key, cls.model_fields, TYPO)
     meant = elsewhere or next(described, None)
-    return f" (did you mean '{meant}'?)" if meant else did_you_mean(key, cls.model_fields)
+    return typo or (f" (did you mean '{meant}'?)" if meant else did_you_mean(key, cls.model_fields))
 
 
 def _explain(cls: type[Settings], section: str, item: Any, others: Mapping[str, type[Settings]]) -> str:
@@ -268,5 +272,8 @@ def _explain(cls: type[Settings], section: str, item: Any, others: Mapping[str, 
     if item["type"] == "missing":
         return f"'{name}' is required"
     message = item["msg"].removeprefix("Value error, ").lower()
+    if item["type"] == "tuple_type":
+        parts = [part.strip() for part in str(item["input"]).split(",")]
+        message = f"expected a list in brackets{f', such as {json.dumps(parts)}' if len(parts) > 1 else ''}"
     given = f" (given: {item['input']!r})" if key else ""
     return f"{name}: {message}{given}"

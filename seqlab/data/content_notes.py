@@ -9,7 +9,7 @@ from seqlab.data.corpora.large_text import LargeText
 from seqlab.data.double_encoding import DoubleEncoding
 from seqlab.data.examples.checks import label_notes, labels_of
 from seqlab.data.examples.example import Examples, TextPair
-from seqlab.data.invisible import invisible_notes
+from seqlab.data.invisible import invisible_notes, space_notes
 from seqlab.data.lost_characters import lost_notes
 from seqlab.data.overlap import overlap_notes
 from seqlab.data.subwords import CutText
@@ -40,7 +40,7 @@ def _seen(blocks: Iterable[str], cut: bool) -> list[str]:
     twice, pieces = DoubleEncoding(), CutText()
     counts = count_characters(pieces.watch(twice.watch(blocks)) if cut else twice.watch(blocks))
     return [
-        *(*lost_notes(counts), *invisible_notes(counts), *accent_notes(counts)),
+        *(*lost_notes(counts), *invisible_notes(counts), *space_notes(counts), *accent_notes(counts)),
         *(*twice.notes(), *(pieces.notes() if cut else [])),
     ]
 

@@ -34,6 +34,7 @@ class FileLayout:
     columns: tuple[str, str] | None = None  # of texts and labels, that the user may name
     pair: tuple[str, str] | None = None  # of texts and targets
     is_text: bool = True  # whether it can be read as running text
+    missing: float = 0.0  # the share of rows without a text, if there are more than are skipped by default
     text_column: str | None = None  # of rows: the one that is then read
 
 

@@ -17,6 +17,7 @@ CONTROLS = {  # those that often occur; Unicode gives them no name
     "\x7f": "delete",
     "\x85": "next line",
 }
+WIDE = "\u3000"  # the ideographic space, which everybody sees as wider
 MAX_NAMED = 5  # kinds of characters that a note names
 VARIATIONS = re.compile("[\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")  # printable to Python
 
@@ -66,9 +67,18 @@ def _name(character: str) -> str:
 def invisible_notes(characters: Mapping[str, int]) -> list[str]:
     """Their number and the names of the most frequent ones, if there are any; from how often each character occurs."""
     counts = Counter({character: count for character, count in characters.items() if is_invisible(character)})
-    if not counts:
-        return []
+    return [f"invisible characters: {counts.total():,}, read as they are: {_most_frequent(counts)}"] if counts else []
+
+
+def space_notes(characters: Mapping[str, int]) -> list[str]:
+    """The number and names of characters that look like a space and are another one, such as no-break spaces."""
+    counts = Counter({one: count for one, count in characters.items() if unicodedata.category(one) == "Zs"})
+    del counts[" "], counts[WIDE]
+    what = "spaces that are not the ordinary one"
+    return [f"{what}: {counts.total():,}, read as other characters: {_most_frequent(counts)}"] if counts else []
+
+
+def _most_frequent(counts: Counter[str]) -> str:
     most = sorted(counts, key=lambda character: (-counts[character], character))[:MAX_NAMED]
     named = ", ".join(f"U+{ord(character):04X} {_name(character)} ({counts[character]:,})" for character in most)
-    more = f", and {len(counts) - MAX_NAMED:,} more kinds" if len(counts) > MAX_NAMED else ""
-    return [f"invisible characters: {counts.total():,}, read as they are: {named}{more}"]
+    return named + (f", and {len(counts) - MAX_NAMED:,} more kinds" if len(counts) > MAX_NAMED else "")

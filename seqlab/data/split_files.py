@@ -1,12 +1,17 @@
 """Files that are named after the splits of a data set: wiki.train.tokens, ptb.valid.txt, dev.txt, test/."""
 
+import os
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from seqlab.data.folders import is_result
 from seqlab.errors import StorageError, UsageError
 from seqlab.typed_command import command_again
 
+MAX_IN_COMMAND = 8  # paths that a message repeats in a command
+SPLITS = ("train", "validation", "test")
 SPLIT_WORDS = {
     **dict.fromkeys(("train", "training", "trn"), "train"),
     **dict.fromkeys(("valid", "validation", "val", "dev", "development"), "validation"),
@@ -34,12 +39,30 @@ def split_named(name: str) -> str | None:
     return splits.pop() if len(splits) == 1 else None
 
 
-def find_split_files(folder: Path) -> SplitFiles | None:
-    """The files or subfolders named after splits; None without a training file and another; UsageError for a choice."""
+def unwrapped(folder: Path) -> Path:
+    """The innermost folder, where all above it have nothing but one folder, as unpacked archives do."""
+    paths = _visible(folder)
+    if len(paths) != 1 or not paths[0].is_dir() or paths[0].is_symlink() or is_result(paths[0]):
+        return folder
+    return unwrapped(paths[0])
+
+
+def has_folders(folder: Path) -> bool:
+    return any(path.is_dir() for path in _visible(folder))
+
+
+def _visible(folder: Path) -> list[Path]:
     try:
-        paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+        return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     except OSError as error:
         raise StorageError(f"'{folder}' cannot be read: {error.strerror}.") from None
+
+
+def find_split_files(folder: Path, given: Path | None = None) -> SplitFiles | None:
+    """The files or subfolders named after splits; None without a training file and another; UsageError for a choice.
+
+    `given` is the folder that the user named, if it is not this one."""
+    paths = _visible(folder)
     layouts: dict[str, dict[str, Path]] = {}
     ambiguous = False
     for path in paths:
@@ -51,16 +74,43 @@ def find_split_files(folder: Path) -> SplitFiles | None:
     if not complete:
         return None
     if len(complete) > 1 or ambiguous:
-        commands = "".join(f"\n  {_command(folder, layout)}" for layout in complete)
+        commands = "".join(f"\n  {_command(given or folder, layout)}" for layout in complete)
         raise UsageError(f"'{folder}' has more than one set of files named after splits. Name the files:{commands}")
-    files = {split: complete[0][split] for split in ("train", "validation", "test") if split in complete[0]}
+    files = {split: complete[0][split] for split in SPLITS if split in complete[0]}
     return SplitFiles(files, [path.name for path in paths if path not in files.values()])
+
+
+def joined_splits(folder: Path, given: Collection[str], without: Collection[str]) -> str:
+    """What is read together although its names say train, validation or test, at any depth, and the command that keeps
+    it apart; nothing if there is none. `given` are splits that the user named, `without` settings that join them."""
+    found: dict[str, list[Path]] = {}
+    for place, folders, names in os.walk(folder):
+        inner = [name for name in folders if not name.startswith(".") and not Path(place, name).is_symlink()]
+        inner = [name for name in inner if not is_result(Path(place, name))]
+        for name in sorted((*inner, *(name for name in names if not name.startswith(".")))):
+            if split := split_named(name):
+                found.setdefault(split, []).append(Path(place, name))
+        folders[:] = [name for name in inner if split_named(name) is None]
+    if "train" not in found or len(found) < 2:
+        return ""
+    named = _some([str(path.relative_to(folder)) for split in SPLITS for path in found.get(split, [])])
+    options = [
+        word
+        for split in SPLITS[1:]
+        if split not in given
+        for path in found.get(split, [])
+        for word in (f"--{split}", str(path))
+    ]
+    apart = "name those to train on, and give the others with --validation and --test"
+    if sum(map(len, found.values())) <= MAX_IN_COMMAND:
+        apart = command_again(["train", str(folder)], options, (folder, *found["train"]), without)
+    return f"{folder}: read as one, although the names are those of splits: {named}. To keep them apart: {apart}"
 
 
 def _command(folder: Path, layout: dict[str, Path]) -> str:
     """The command with the files of the splits instead of their folder."""
     options: list[str] = []
-    for split in ("validation", "test"):
+    for split in SPLITS[1:]:
         options += [f"--{split}", str(layout[split])] if split in layout else []
     return command_again(["train", str(folder)], options, (folder, layout["train"]))
 

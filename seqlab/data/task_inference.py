@@ -161,6 +161,7 @@ def _has_text(path: Path, rows: Sequence[Mapping[str, Any]]) -> bool:
 
 def _unclear_table(path: Path) -> FileLayout | None:
     """Which columns a table has, if they do not tell the task; None if reading the file will say what is wrong."""
+    are_rows = form_and_packing(path.name)[0] == "rows"  # of which every one must be an object
     try:
         sample = sample_table(path)
         names = sample.names
@@ -171,9 +172,9 @@ def _unclear_table(path: Path) -> FileLayout | None:
     except (ValueError, RecursionError, csv.Error) as error:
         if any("\0" in line for line in read_beginning(path, SAMPLE_BYTES)[0]):
             return None  # reading the text reports it
-        return FileLayout("other", _first_line_fault(path, error))
+        return FileLayout("other", _first_line_fault(path, error), is_text=not are_rows)
     if not names and suffix(path) in JSON_LINES and (form := form_of_file(path)):
-        return FileLayout("other", form)
+        return FileLayout("other", form, is_text=not are_rows)
     if not names:
         return FileLayout("other", f"the first line of {path.name} has more than {SAMPLE_BYTES:,} bytes")
     word = "key" if suffix(path) in JSON_LINES else "column"

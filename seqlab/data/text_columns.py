@@ -36,9 +36,14 @@ def with_text_column(path: Path, layout: FileLayout, rows: Sequence[Mapping[str,
         return layout
     texts = text_keys(rows)
     column = chosen_text_column(texts) or next(iter(texts), None)
-    found = sum(isinstance(row.get(column), str) for row in rows) if column is not None else 0
-    if found >= MIN_WITH_TEXT * len(rows):
+    if column is None:
+        return replace(layout, is_text=False)
+    missing = sum(not isinstance(row.get(column, 0), str | None) for row in rows)  # null is an empty text
+    if missing <= (1 - MIN_WITH_TEXT) * len(rows):
         return replace(layout, text_column=column)
+    if len(texts) == 1:
+        why = f". {missing} of the first {len(rows):,} rows have no text under '{column}'"
+        return replace(layout, text_column=column, missing=missing / len(rows), reason=layout.reason + why)
     return replace(layout, is_text=False, reason=layout.reason + _joined_keys(path, texts))
 
 

@@ -128,7 +128,7 @@ def _package(point: EntryPoint) -> str:
     return f"{point.dist.name} {point.dist.version}" if point.dist else point.module
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.5) -> str:
     """The tail of an error message: the nearest valid spelling, if one is near."""
-    near = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=0.5)
+    near = difflib.get_close_matches(word.lower(), list(known), n=1, cutoff=cutoff)
     return f" (did you mean '{near[0]}'?)" if near else ""

@@ -11,7 +11,7 @@ from seqlab.models.model import Model
 from seqlab.tasks.task import Task
 from seqlab.threads import default_threads
 from seqlab.training.evaluations import evaluation_interval, steps_within
-from seqlab.training.optimization import warmup_steps
+from seqlab.training.optimization import PLATEAU_PATIENCE, warmup_steps
 from seqlab.training.progress import Reporter
 from seqlab.training.timing import TIMED_STEPS, time_training
 from seqlab.wording import counted
@@ -83,7 +83,7 @@ def steps_of_max_epochs(train: TrainSettings, task: Task) -> int:
     )
 
 
-def budget_notes(train: TrainSettings) -> list[str]:
+def budget_notes(train: TrainSettings, epoch_steps: float) -> list[str]:
     """Settings that this number of steps is too short for; the default warmup is shortened without a word."""
     steps = train.steps or 1
     evaluations = -(-steps // evaluation_interval(train, steps))
@@ -95,6 +95,16 @@ def budget_notes(train: TrainSettings) -> list[str]:
         notes.append(f"train.patience is {train.patience:,} and stops nothing: {made}")
     if train.average_checkpoints > evaluations:
         notes.append(f"train.average_checkpoints is {train.average_checkpoints:,}: {made}, which are averaged")
+    at_peak = f"train.schedule is {train.schedule} and never lowers the learning rate"
+    if (
+        train.schedule == "plateau" and evaluations < PLATEAU_PATIENCE + 2
+    ):  # the first is the best; after the last, none
+        notes.append(f"{at_peak}, which takes {PLATEAU_PATIENCE + 2} evaluations: {made}")
+    if train.schedule == "decay" and steps <= train.decay_after * epoch_steps:
+        notes.append(
+            f"{at_peak}: train.decay_after is {counted(train.decay_after, 'epoch')}, and the run makes "
+            f"{steps / epoch_steps:.1f}"
+        )
     return notes
 
 

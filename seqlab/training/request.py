@@ -14,10 +14,11 @@ from seqlab.config import (
     expand_short_names,
     source_items,
 )
+from seqlab.data.corpora.source import form_and_packing
 from seqlab.data.examples.example_folders import TAGGED
 from seqlab.data.examples.lines import TABLES, suffix
 from seqlab.data.examples.table_sample import have_same_columns
-from seqlab.data.split_files import find_split_files
+from seqlab.data.split_files import find_split_files, has_folders, joined_splits, unwrapped
 from seqlab.data.task_inference import infer_task, plain_text_note, unclear_layout
 from seqlab.errors import UsageError
 from seqlab.registry import CORPORA, TASKS
@@ -90,7 +91,17 @@ def settings_from_request(
     for note in inferred:
         log(note)
     _log_replaced(base, dict(changes), resolved, log)
+    _log_left_counts(init, resolved, log)
     return resolved
+
+
+def _log_left_counts(init: Path | None, resolved: RunSettings, log: Callable[[str], None]) -> None:
+    """A network starts from the weights of a mixed run, and counts are made of the new text or not at all."""
+    mixed_with = _run_tables(init)["task"].get("mix", "none") if init is not None else "none"
+    task = resolved.task.settings
+    if mixed_with != "none" and task.option("mix", "none") == "none":
+        anew = f"; --mix {mixed_with} makes new ones" if task.has("mix") else ""
+        log(f"the {mixed_with} of '{init}' are not taken over{anew}")
 
 
 def _refuse_for_others(resolved: RunSettings, short: Mapping[str, Any]) -> None:
@@ -165,14 +176,20 @@ def _split_files(
             f"corpus.split_ratios is {asked['split_ratios']}, but the test split is given as a file: leave it out, and "
             f"a tenth of the training data is held out for validation."
         )
-    given = corpus.get("validation") or corpus.get("test")
-    if given or asked or len(source) != 1 or source[0] in CORPORA or not _is_folder(source[0]):
+    if len(source) != 1 or source[0] in CORPORA or not _is_folder(source[0]):
         return []
-    found = find_split_files(Path(source[0]))
+    given = [split for split in ("validation", "test") if corpus.get(split)]
+    folder, inner = Path(source[0]), unwrapped(Path(source[0]))
+    found = None if given or asked else find_split_files(inner, folder)
+    wraps = inner != folder and (found is not None or has_folders(inner))
+    if wraps:
+        log(f"{folder}: all that it has is in {inner}, which is read instead")
     if found is None:
-        return []
+        if joined := joined_splits(folder, given, [f"corpus.{key}" for key in asked]):
+            log(joined)
+        return [("corpus.source", [str(inner)])] if wraps else []
     task = dict(changes).get("task.name", base.get("task", {}).get("name"))
-    log(f"{source[0]}: {found}{_splits_anew(Path(source[0]), [*found.files.values()], task)}")
+    log(f"{inner}: {found}{_splits_anew(folder, [*found.files.values()], task)}")
     return [(f"corpus.{'source' if split == 'train' else split}", [str(path)]) for split, path in found.files.items()]
 
 
@@ -226,7 +243,9 @@ def _inferred_task(
             log(note)
         return []
     if corpus["source"][0] not in CORPORA:
-        log(f"{task.reason}: the task is {task.name} (--task language reads it as plain text)")
+        rows = form_and_packing(str(corpus["source"][0]))[0] == "rows"
+        text = "the texts of one key" if rows else "it as plain text"
+        log(f"{task.reason}: the task is {task.name} (--task language reads {text})")
     return [("task.name", task.name)]
 
 

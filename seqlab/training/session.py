@@ -176,7 +176,7 @@ def _new_session(
             directory.write_file(name, to_json(content))
     session = TrainingSession(directory, settings, config, dataset, task, model)
     reporter.log(plan_summary(session))
-    for note in budget_notes(settings.train):
+    for note in budget_notes(settings.train, task.steps_per_epoch / settings.train.accumulate):
         reporter.log(note)
     return session
 

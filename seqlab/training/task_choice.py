@@ -16,6 +16,8 @@ from seqlab.registry import CORPORA
 from seqlab.training.unused_settings import refuse_unused
 from seqlab.typed_command import command_again
 
+SPARE = 0.1  # more rows than among the first may lack a text
+
 
 def class_folders_note(corpus: Mapping[str, Any], changes: list[tuple[str, Any]]) -> str:
     """How to classify the texts of a folder whose folders may be labels."""
@@ -51,6 +53,9 @@ def which_task(layout: FileLayout, corpus: Mapping[str, Any], changes: list[tupl
         text = f"the texts of {quote_list([layout.text_column])} as running text"
         if "corpus.text_column" not in dict(changes):
             options["language"] += ["--set", f"corpus.text_column={layout.text_column}"]
+        if layout.missing and "corpus.skip_limit" not in dict(changes):
+            limit = min(0.99, layout.missing + SPARE)
+            options["language"] += ["--set", f"corpus.skip_limit={limit:.2f}"]
     meanings = {**readings, **({"language": text} if layout.is_text else {})}
     if not meanings:
         return f"{layout.reason}."

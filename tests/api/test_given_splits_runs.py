@@ -1,6 +1,7 @@
 """Runs and comparisons on texts whose splits are files of their own."""
 
 import random
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,15 @@ import pytest
 import seqlab
 from seqlab.audit.audit import audit
 from seqlab.comparison.plan.request import build_request
+from seqlab.config import RunSettings
 from seqlab.errors import DataError, MissingInput, UsageError
+from seqlab.training.request import settings_from_request
+from seqlab.typed_command import typed_command
 
 TINY: dict[str, Any] = {"arch": "gru", "hidden": 8, "embedding": 8, "window": 16, "batch_size": 4, "steps": 4}
 TINY |= {"evaluate_every": 4, "sample_tokens": 0, "threads": 1}
 
+SPLITS = ("validation", "test")
 WORDS = ["cats", "dogs", "and", "goats", "are", "here", "or", "not"]
 
 
@@ -69,6 +74,61 @@ def test_a_folder_of_named_files_is_the_same_data_and_said(
     assert result.config["corpus"]["fingerprint"] == run.config["corpus"]["fingerprint"]
     said = capsys.readouterr().err
     assert "train: train.txt, validation: valid.txt, test: test.txt (not used: LICENSE)" in said
+
+
+@pytest.fixture
+def wrapped(folder: Path, tmp_path: Path) -> Path:
+    """Folders of splits below a folder that has nothing else, as an archive unpacks."""
+    for split in ("train", "test"):
+        (tmp_path / "unpacked" / "animals-1.0" / split).mkdir(parents=True)
+        (folder / f"{split}.txt").rename(tmp_path / "unpacked" / "animals-1.0" / split / "part.txt")
+    return tmp_path / "unpacked"
+
+
+def test_a_folder_that_has_only_a_folder_is_read_as_that(wrapped: Path):
+    said: list[str] = []
+    inner = wrapped / "animals-1.0"
+    corpus = settings_from_request(str(wrapped), {}, {}, {}, log=said.append).corpus
+    assert (corpus.source, corpus.test) == ((str(inner / "train"),), (str(inner / "test"),))
+    assert said[0] == f"{wrapped}: all that it has is in {inner}, which is read instead"
+    assert said[1].startswith(f"{inner}: train: train, test: test")
+    for split, name in {"train": "cats", "test": "dogs"}.items():
+        (inner / split).rename(inner / name)
+    corpus = settings_from_request(str(wrapped), {}, {}, {}, log=said.append).corpus
+    assert corpus.source == (str(inner),)
+
+
+def apart(said: list[str], source: Path) -> RunSettings:
+    """What the command of a note reads."""
+    words = shlex.split(said[0].partition("To keep them apart: ")[2])
+    assert words[:2] == ["seqlab", "train"]
+    given = {split: [words[at + 1] for at, word in enumerate(words) if word == f"--{split}"] for split in SPLITS}
+    held_out = [*given["validation"], *given["test"]]
+    files = [word for word in words[2:] if word.startswith(str(source)) and word not in held_out]
+    assert "--split" not in words and "--split-ratios" not in words
+    return settings_from_request(files, {}, {}, {key: value for key, value in given.items() if value})
+
+
+def test_splits_that_are_joined_are_said_with_how_to_keep_them_apart(wrapped: Path, folder: Path, tmp_path: Path):
+    inner, said = wrapped / "animals-1.0", list[str]()
+    (wrapped / "README").write_text("what it is")
+    settings_from_request(str(wrapped), {}, {}, {}, log=said.append)
+    assert said[0].startswith(
+        f"{wrapped}: read as one, although the names are those of splits: animals-1.0/train, animals-1.0/test. To keep"
+    )
+    corpus = apart(said, wrapped).corpus
+    assert (corpus.source, corpus.test) == ((str(inner / "train"),), (str(inner / "test"),))
+    (folder / "train.txt").write_text("cats and dogs\n" * 30)
+    (folder / "test.txt").write_text("goats and dogs\n" * 30)
+    for joins in ({"split": "scattered"}, {"split_ratios": "80/10/10"}, {"validation": str(tmp_path / "own.txt")}):
+        said.clear()
+        key, value = next(iter(joins.items()))
+        with typed_command(["train", str(folder), f"--{key.replace('_', '-')}", value]):
+            settings_from_request(str(folder), {}, {}, joins, log=said.append)
+        assert "those of splits: train.txt, valid.txt, test.txt." in said[0]
+        corpus = apart(said, folder).corpus
+        assert (corpus.source, corpus.test) == ((str(folder / "train.txt"),), (str(folder / "test.txt"),))
+        assert corpus.validation == (joins.get("validation", str(folder / "valid.txt")),)
 
 
 def test_a_missing_file_is_not_ignored(folder: Path):

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from seqlab.analysis.scan import scan_text
 from seqlab.cli.app import app
 from seqlab.config import CorpusSettings
 from seqlab.data.accents import count_characters
@@ -17,6 +18,8 @@ from seqlab.data.examples.load import open_examples
 from seqlab.data.invisible import invisible_notes, show_invisible
 from seqlab.data.near_copies import near_copied_examples
 from seqlab.data.overlap import example_overlap
+from seqlab.data.text.corpus import corpus_from_text
+from seqlab.data.text.split import split_text
 
 ALIKE = "only in case, Unicode form, spaces or invisible characters"
 
@@ -172,3 +175,15 @@ def test_labels_that_differ_in_a_variation_selector_are_said_and_told_apart(writ
         r"'❤' (10), '❤\ufe0f' (10) differ only in invisible characters: they are different labels" in note
         for note in examples.notes
     )
+
+
+def test_spaces_that_look_like_the_ordinary_one_are_said() -> None:
+    words = " ".join(["the cat sat on the mat"] * 40)
+    text = corpus_from_text(f"{words} 10\u00a0km and 5\u00a0km, 1\u202f000 m\n", "my.txt")
+    note = (
+        "spaces that are not the ordinary one: 3, read as other characters: U+00A0 no-break space (2), "
+        "U+202F narrow no-break space (1)"
+    )
+    assert note in content_notes(split_text(text, CorpusSettings(source=("my.txt",))))
+    assert note in scan_text(text).character_stats.notes
+    assert scan_text(corpus_from_text("plain\ttext\n日本\u3000語\n", "my.txt")).character_stats.notes == []

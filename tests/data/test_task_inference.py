@@ -396,6 +396,38 @@ def test_strings_on_the_lines_of_json_are_taken_out(written, tmp_path, monkeypat
         assert (tmp_path / "new.txt").read_text() == "a string\nanother\n" * 10
 
 
+@pytest.mark.parametrize("content", [json_lines("a string"), json.dumps([{"text": "a", "id": 1}] * 9, indent=1)])
+def test_json_without_objects_on_its_lines_is_not_offered_as_it_is(written, content):
+    path = written("a.jsonl", content)
+    with pytest.raises(UsageError, match="jq ") as refused:
+        settings_from_request(path, {}, {}, {})
+    assert "--task language" not in str(refused.value)  # which refuses it
+
+
+def test_null_texts_are_no_reason_not_to_offer_the_others(written):
+    rows = [{"text": None if at % 5 == 0 else f"the text of row {at}", "id": at} for at in range(40)]
+    path = written("a.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
+    with pytest.raises(UsageError, match=r"--task language --set corpus\.text_column=text   #"):
+        settings_from_request(path, {}, {}, {})
+
+
+@pytest.mark.parametrize("broken", [{}, {"text": 3}])
+def test_rows_without_a_text_are_offered_with_a_limit_that_skips_them(written, broken):
+    rows = [{"id": at, **(broken if at % 5 == 0 else {"text": f"the text of row {at}"})} for at in range(40)]
+    path = written("a.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
+    with pytest.raises(UsageError) as refused:
+        settings_from_request(path, {}, {}, {})
+    assert "8 of the first 40 rows have no text under 'text'" in str(refused.value)
+    assert "--task language --set corpus.text_column=text --set corpus.skip_limit=" in str(refused.value)
+
+
+def test_of_labeled_json_lines_another_task_reads_the_texts(written):
+    said: list[str] = []
+    rows = {"text": "a film", "label": "good"}, {"text": "a bore", "label": "bad"}
+    settings_from_request(written("a.jsonl", json_lines(*rows)), {}, {}, {}, log=said.append)
+    assert said[0].endswith("the task is classify (--task language reads the texts of one key)")
+
+
 def test_why_the_task_is_what_it_is_stands_beside_what_it_refuses(written):
     path = written("a.txt", "__label__a some text\n__label__b more of it\n" * 10)
     with pytest.raises(UsageError, match=r"--window .* does not apply to --task classify.* begin with __label__"):

@@ -21,6 +21,7 @@ from seqlab.mixing.gram_table import GramTable
 from seqlab.mixing.mixture import MIXTURE_FILE, Mixture
 from seqlab.runs import tensors
 from seqlab.tasks.mixing import training_part
+from seqlab.training.request import settings_from_request
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +55,14 @@ def test_a_loaded_run_scores_as_the_trained_one_did(run: api.Run) -> None:
     assert again.evaluate().metrics == run.results.validation
     carried = again.evaluate(mode="carry").metrics["nats_per_token"]
     assert carried < run.results.validation["nats_per_token"]  # counts read on over the ends of windows, too
+
+
+def test_counts_that_a_new_run_does_not_take_over_are_said(run: api.Run, text: Path) -> None:
+    said: list[str] = []
+    settings_from_request(str(text), {}, {}, {}, run.path, said.append)
+    assert said == [f"the counts of '{run.path}' are not taken over; --mix counts makes new ones"]
+    settings_from_request(str(text), {}, {}, {"mix": "counts"}, run.path, said.append)
+    assert len(said) == 1
 
 
 def test_the_network_is_not_trained_on_what_the_mixture_is_fitted_on(run: api.Run) -> None:

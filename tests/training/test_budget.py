@@ -1,11 +1,13 @@
 """Budgets as numbers of steps, sizes that fit the text, devices."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from train_cases import material_of, run_settings, task_and_model
 
+import seqlab
 from seqlab import threads
 from seqlab.config import TrainSettings, resolve
 from seqlab.errors import UsageError
@@ -142,10 +144,40 @@ def test_while_computing_tiny_numbers_are_zero_and_threads_are_as_set(monkeypatc
 
 def test_settings_that_a_run_is_too_short_for_are_said() -> None:
     short = TrainSettings(steps=10, evaluate_every=5, warmup=50, patience=2, average_checkpoints=3)
-    assert budget_notes(short) == [
+    assert budget_notes(short, 10) == [
         "train.warmup is 50: 2 are used, a fifth of 10 steps",
         "train.patience is 2 and stops nothing: the run makes 2 evaluations (--evaluate-every)",
         "train.average_checkpoints is 3: the run makes 2 evaluations (--evaluate-every), which are averaged",
     ]
-    assert budget_notes(TrainSettings(steps=10)) == []
-    assert budget_notes(TrainSettings(steps=1000, warmup=50, patience=2, average_checkpoints=3)) == []
+    assert budget_notes(TrainSettings(steps=10), 10) == []
+    assert budget_notes(TrainSettings(steps=1000, warmup=50, patience=2, average_checkpoints=3), 10) == []
+
+
+def test_a_schedule_that_cannot_act_is_said(tmp_path: Path) -> None:
+    (tmp_path / "my.txt").write_text("the cat sat on the mat\n" * 40)
+    shape: dict[str, Any] = {
+        "arch": "rnn",
+        "hidden": 4,
+        "embedding": 4,
+        "window": 8,
+        "batch_size": 4,
+        "threads": 1,
+        "sample_tokens": 0,
+    }
+
+    def notes(**options: Any) -> list[str]:
+        listener = Listener()
+        options |= {**shape, "out": tmp_path / "run", "overwrite": True, "reporter": listener}
+        seqlab.train(tmp_path / "my.txt", **options)
+        return [note for note in listener.said if "train.schedule is" in note]
+
+    never = "and never lowers the learning rate"
+    assert notes(steps=2, schedule="plateau", evaluate_every=2) == [
+        f"train.schedule is plateau {never}, which takes 4 evaluations: the run makes 1 evaluation (--evaluate-every)"
+    ]
+    assert notes(steps=4, schedule="plateau", evaluate_every=1) == []
+    decay = {"train.schedule": "decay", "train.decay_after": 2}
+    assert notes(epochs=1, settings=decay) == [
+        f"train.schedule is decay {never}: train.decay_after is 2 epochs, and the run makes 1.0"
+    ]
+    assert notes(epochs=2.2, settings=decay) == []

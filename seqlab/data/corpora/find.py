@@ -139,7 +139,7 @@ def _recognize(name: str, column: str, fixes: InputFixes) -> tuple[TextSource, t
     source = TextSource(name, size, stamp, form, packing, can_seek=can_seek)
     with opened(source) as stream:
         if form == "parquet":
-            names, texts = text_columns(stream, name)
+            names, texts = text_columns(stream, name, column)
         else:
             beginning = _beginning(stream, source)
             codec = _codec(beginning, name, form)

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any, BinaryIO
 
 from seqlab.data.corpora.documents import CorpusDocument, DocumentReader
 from seqlab.data.corpora.faults import EMPTY
 from seqlab.data.corpora.source import NEEDS_EXTRA
+from seqlab.data.documents.rows import FIELDS
+from seqlab.data.file_names import MAX_NAMED
 from seqlab.errors import DataError, UsageError
 
 ROWS_AT_ONCE = 1024
@@ -32,14 +35,36 @@ def _open(stream: BinaryIO) -> Any:
     return pyarrow.parquet.ParquetFile(pyarrow.PythonFile(stream, mode="r"), buffer_size=BUFFER, pre_buffer=False)
 
 
-def text_columns(stream: BinaryIO, name: str) -> tuple[list[str], list[str]]:
-    """All columns of a file, and those of texts."""
+def text_columns(stream: BinaryIO, name: str, wanted: str) -> tuple[list[str], list[str]]:
+    """All columns of a file, and those of texts; DataError if there is none, or the wanted one is of another type."""
     with _parquet_errors(name):
         import pyarrow
 
         kinds = (pyarrow.types.is_string, pyarrow.types.is_large_string, pyarrow.types.is_string_view)
+
+        def is_text(kind: Any) -> bool:
+            if pyarrow.types.is_dictionary(kind):  # a category of pandas
+                kind = kind.value_type
+            return any(is_kind(kind) for is_kind in kinds)
+
         schema = _open(stream).schema_arrow
-        return [*schema.names], [field.name for field in schema if any(is_kind(field.type) for is_kind in kinds)]
+        texts = [field.name for field in schema if is_text(field.type)]
+        others = {field.name: str(field.type) for field in schema if field.name not in texts}
+    if others and (not texts or wanted in others):
+        raise _no_texts(name, {wanted: others[wanted]} if wanted in others else others)
+    return [*schema.names], texts
+
+
+def _no_texts(name: str, types: dict[str, str]) -> DataError:
+    """What the columns are instead, and how to write the first one with a known name as strings."""
+    column = next((known for known in FIELDS["text"] if known in types), next(iter(types)))
+    kind = types[column]
+    as_text = "bytes.decode" if "binary" in kind and "<" not in kind else '" ".join' if "<" in kind else "str"
+    listed = ", ".join(f"'{one}' of type {kind}" for one, kind in islice(types.items(), MAX_NAMED))
+    code = f"frame[{column!r}] = frame[{column!r}].map({as_text})"
+    return DataError(
+        f"'{name}' has no texts, which are strings: it has {listed}. To make strings of '{column}' with pandas: {code}"
+    )
 
 
 def row_groups(stream: BinaryIO, name: str) -> int:

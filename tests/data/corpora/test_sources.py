@@ -79,6 +79,32 @@ def test_every_form_is_recognized_and_said(tmp_path: Path) -> None:
     assert read == sorted([*rows, "".join(some_texts(10, 600)), "plain\n" * 10])
 
 
+def test_a_category_of_strings_is_a_text(tmp_path: Path) -> None:
+    import pyarrow
+
+    column = pyarrow.array(some_texts(250)).dictionary_encode()
+    text = large_text(write_parquet(tmp_path / "a.parquet", text=column, stars=[1] * 250))
+    assert sorted(document for split in text.splits for document in text.lines(split)) == sorted(some_texts(250))
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "function"),
+    [([b"a", b"b"], "binary", "bytes.decode"), ([["a"], ["b", "c"]], "list<", '" ".join'), ([1, 2], "int64", "str")],
+)
+def test_columns_of_other_types_are_named_with_what_to_do(
+    tmp_path: Path, values: list[object], kind: str, function: str
+) -> None:
+    path = write_parquet(tmp_path / "a.parquet", text=values)
+    with pytest.raises(DataError) as refused:
+        large_text(path)
+    assert f"has no texts, which are strings: it has 'text' of type {kind}" in str(refused.value)
+    assert str(refused.value).endswith(f"frame['text'] = frame['text'].map({function})")
+    assert "which one" not in str(refused.value)
+    beside = write_parquet(tmp_path / "b.parquet", text=values, title=["one", "two"])
+    with pytest.raises(DataError, match=f"it has 'text' of type {kind}"):
+        large_text(beside, text_column="text")
+
+
 def test_the_column_is_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps({"question": "why", "answer": "so", "n": 1}) + "\n")
