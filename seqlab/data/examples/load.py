@@ -49,8 +49,9 @@ def open_examples(kind: ExampleKind, settings: CorpusSettings) -> Examples:
     kept_groups = settings.groups if settings.groups not in (AUTO, NONE) else None
     origin = f"by the column '{given.column}'" if given.column else "from files"
     result = split_examples(given.splits, settings.split_ratios, kept_groups, origin)
-    groups = collect_groups(result.splits, settings.groups)
-    notes = (*notes, *given.notes, *result.notes, *check_splits(result.splits), *group_notes(groups, settings.groups))
+    groups, no_groups = collect_groups(result.splits, settings.groups)
+    notes = (*notes, *given.notes, *result.notes, *check_splits(result.splits), *no_groups)
+    notes = (*notes, *group_notes(groups, settings.groups))
     splits = _without_locations(result.splits)
     return Examples(_name(settings.source), splits, result.rule, "", notes, groups, columns, skipped)
 

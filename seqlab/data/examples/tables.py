@@ -30,7 +30,7 @@ from seqlab.data.examples.columns import (
 from seqlab.data.examples.decisions import AcceptedRows, find_decisions
 from seqlab.data.examples.delimiters import Record
 from seqlab.data.examples.example import LabeledText, TextPair
-from seqlab.data.examples.groups import AUTO, NONE, find_group_column, group_of
+from seqlab.data.examples.groups import AUTO, NONE, find_group_columns, groups_of
 from seqlab.data.examples.header_rows import without_headers
 from seqlab.data.examples.json_lines import TableRow, keys_of, read_objects, type_name
 from seqlab.data.examples.lines import (
@@ -108,9 +108,10 @@ def _read(
     if pair is LABELED and (decided := find_decisions(table.names, table.fields, (first, second), table.header)):
         table = replace(table, rows=AcceptedRows(table.rows, decided[0]))
         fixes.skipped.append(decided[1])
-    group = find_group_column(table.all_names, groups, (first, second), table.header)
+    group_columns = find_group_columns(table.all_names, groups, (first, second), table.header)
     split = find_split_column(table.all_names, table.fields, splits, (first, second), table.header)
     split_name = split.name if split else None
+    group = None if groups == AUTO else next(iter(group_columns), None)  # a column that may name groups is not used
     fixes.column_pairs.append((first, second))
     fixes.answered += [str(path)] if fixes.trains else []
     infers = fixes.trains and not columns
@@ -136,7 +137,7 @@ def _read(
         else:
             example = LabeledText(text, answer)
             types.setdefault(answer, Counter())[TYPES[type(row.fields[second])]] += 1
-        return LocatedExample(example, row.location, group_of(row.fields, group, fixes), given)
+        return LocatedExample(example, row.location, groups_of(row.fields, group_columns, groups, fixes), given)
 
     examples = collect(path, table.all_rows(), located, fixes, "row")
     fixes.remarks += types_note(second, types)
