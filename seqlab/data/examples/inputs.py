@@ -107,7 +107,7 @@ def _read_tagged(
     if suffix(path) in TABLES or column:
         return _from_table(path, kind, column or (trained.columns or (None,))[0], fixes)
     fixes.remarks.append(f"each line of {path.name} is a text, not a word and its tag")
-    return dict(numbered_lines(path, fixes))
+    return _text_lines(path, fixes)
 
 
 def _read_texts(
@@ -116,7 +116,7 @@ def _read_texts(
     layout = recognize_layout(path) if suffix(path) not in (*TABLES, *COLUMNS, CONLLU) else None
     if kind == "labeled" and layout and layout.kind == "labeled" and not column:
         fixes.remarks.append(f"{layout.reason}: they are no part of the texts")
-        return {number: text_of(line) for number, line in numbered_lines(path, fixes)}
+        return _text_lines(path, fixes, text_of)
     if suffix(path) in (*COLUMNS, CONLLU) or (layout and layout.certain):
         reason = layout.reason if layout else f"{path.name} has a word and its tag on each line, by its suffix"
         raise DataError(f"{reason}, and this run reads texts. Give a table ({', '.join(TABLES)}) or a text per line.")
@@ -127,7 +127,15 @@ def _read_texts(
     if kind == "pairs":
         _refuse_targets([suffix(path).removeprefix(".")], trained.names, path, f"--file - < {shlex.quote(str(path))}")
     fixes.remarks.append(f"each line of {path.name} is a text, not a row of a table")
-    return dict(numbered_lines(path, fixes))
+    return _text_lines(path, fixes)
+
+
+def _text_lines(path: Path, fixes: InputFixes, text: Callable[[str], str] = str) -> dict[int, Input]:
+    """A text of each line; those without one keep their places, and a note counts them."""
+    texts: dict[int, Input] = {number: text(line) for number, line in numbered_lines(path, fixes)}
+    blank = [number for number, line in texts.items() if not "".join(line).strip()]
+    note_unread(path, [BadRow(Location(path, number), "the line has no text.") for number in blank], fixes, "line")
+    return texts
 
 
 def _is_table(path: Path, kind: ExampleKind, layout: FileLayout | None, trained: tuple[str, str] | None) -> bool:

@@ -41,6 +41,20 @@ def test_lines_that_are_read_as_texts_are_said(write):
     assert any("each line of my.txt is a text" in note for note in fixes.notes())
 
 
+@pytest.mark.parametrize(
+    ("kind", "content"), [("labeled", "\n".join(TEXTS)), ("tagged", "a b\nb"), ("labeled", FASTTEXT)]
+)
+def test_lines_without_a_text_keep_their_places_and_are_counted(write, kind, content):
+    fixes = InputFixes()
+    first, second, *_ = content.splitlines()
+    texts = [*read_inputs(kind, write("my.txt", f"{first}\n\n{second}\n  \n{second}\n"), None, fixes).values()]
+    assert [not str(text).isspace() and text != "" for text in texts] == [True, False, True, False, True]
+    assert (
+        "2 lines of my.txt without a text to read (line 2: the line has no text; line 4: the line has no text)"
+        in fixes.notes()
+    )
+
+
 @pytest.mark.parametrize("content", [COMMAS, OBJECTS, FASTTEXT, "\n".join(TEXTS)])
 def test_standard_input_is_read_like_a_file(piped, content):
     piped(content)
