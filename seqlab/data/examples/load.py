@@ -29,6 +29,7 @@ from seqlab.data.examples.untagged import unscored_words
 from seqlab.data.file_layout import recognize_layout
 from seqlab.data.file_names import first_names, name_files, shorten
 from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path
+from seqlab.data.text.forms import form_of_text
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.registry import CORPORA, did_you_mean
 from seqlab.wording import counted
@@ -263,6 +264,10 @@ def _read_tagged(path: Path, columns: WantedColumns, fixes: InputFixes) -> Locat
         raise UsageError(
             f"corpus.columns names columns, but those of '{path}' have no names: the first is the word and the last "
             f"its tag. Leave out corpus.columns, or use {CONLLU}."
+        )
+    if (form := form_of_text(path)) and form.has_tags:
+        raise DataError(
+            f"'{path}' looks like {form.looks_like}; expected one word and its tag on a line. {form.advice}"
         )
     return read_columns(path, fixes)
 
