@@ -1,6 +1,8 @@
 """What `predict` reads from a file or from standard input: what training reads from it."""
 
 import io
+import shutil
+import subprocess
 import sys
 
 import pytest
@@ -111,6 +113,27 @@ def test_arrays_of_words_are_refused_with_the_command_that_writes_them(write, co
         read_inputs("labeled", path, column, InputFixes())
     with pytest.raises(DataError, match=r"a word on each line: jq -r '\.\[\"tokens\"\]\[\], \"\"' .* > new\.conll$"):
         read_inputs("tagged", write("b.jsonl", '{"tokens": ["Bob", "left"]}'), column, InputFixes())
+
+
+def test_a_few_arrays_are_rows_without_a_text(write):
+    fixes = InputFixes()
+    rows = '{"text": "a fine film", "id": 1}\n{"text": null}\n{"id": 3}\n{"text": ["a", "b"]}\n'
+    assert [*read_inputs("labeled", write("a.jsonl", rows), None, fixes).values()] == ["a fine film", "", "", ""]
+    [note] = [note for note in fixes.notes() if "without a text" in note]
+    assert "3 rows of a.jsonl" in note and "line 4: 'text' is an array, expected a text" in note
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="needs jq")
+@pytest.mark.parametrize("kind", ["labeled", "tagged"])
+def test_the_command_also_converts_rows_that_are_no_arrays(write, kind):
+    path = write("a.jsonl", '{"text": "a fine film"}\n{"text": ["the", "end"]}\n{"text": ["a"]}\n')
+    with pytest.raises(DataError, match="'text' is an array in 2 of the first 3 rows") as refused:
+        read_inputs(kind, path, None, InputFixes())
+    command = str(refused.value).rpartition(": ")[2]
+    subprocess.run(["bash", "-c", command], cwd=path.parent, check=True)
+    made = next(path.parent.glob("new.*"))
+    inputs = read_inputs(kind, made, None, InputFixes()).values()
+    assert [text if isinstance(text, str) else " ".join(text) for text in inputs] == ["a fine film", "the end", "a"]
 
 
 EN_DE = Trained.on(CorpusSettings(source=("train.en", "train.de")))
