@@ -81,7 +81,7 @@ def why_no_groups(sizes: Mapping[Any, int], examples: int) -> str:
 
 
 def collect_groups(splits: Mapping[str, LocatedExamples], requested: str) -> tuple[Groups | None, list[str]]:
-    """The groups of all splits, or None if no column names any; and why columns with known names were not taken."""
+    """The groups of all splits, or None if no column names any; and notes on them, or why there are none."""
     sizes = _sizes([located for some in splits.values() for located in some])
     examples = sum(map(len, splits.values()))
     reasons = {column: why_no_groups(counts, examples) if requested == AUTO else "" for column, counts in sizes.items()}
@@ -92,7 +92,8 @@ def collect_groups(splits: Mapping[str, LocatedExamples], requested: str) -> tup
         split: [next((group for group in located.groups if group.column == column), None) for located in some]
         for split, some in splits.items()
     }
-    return Groups(column, groups), []
+    found = Groups(column, groups)
+    return found, _notes(found, requested)
 
 
 def _sizes(examples: LocatedExamples) -> dict[str, Counter[str]]:
@@ -105,10 +106,8 @@ def _sizes(examples: LocatedExamples) -> dict[str, Counter[str]]:
     return dict(sorted(sizes.items(), key=lambda item: order.get(_stem(item[0]), 0)))
 
 
-def group_notes(groups: Groups | None, requested: str) -> list[str]:
+def _notes(groups: Groups, requested: str) -> list[str]:
     """What a user should know: groups that were found by their name alone, or that are on both sides."""
-    if groups is None:
-        return []
     notes = []
     without = sum(group is None for some in groups.splits.values() for group in some)
     if requested != AUTO and without:

@@ -16,7 +16,7 @@ from seqlab.data.examples.class_folders import read_class_folders
 from seqlab.data.examples.conll import read_columns, read_conllu
 from seqlab.data.examples.example import Example, Examples, LabeledText, TaggedSentence, TextPair
 from seqlab.data.examples.example_folders import tagged_files
-from seqlab.data.examples.groups import AUTO, NONE, collect_groups, group_notes
+from seqlab.data.examples.groups import AUTO, NONE, collect_groups
 from seqlab.data.examples.label_lines import has_label_lines, read_label_lines
 from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, LocatedExamples, located_in, quote_list, suffix
 from seqlab.data.examples.parallel import read_parallel, refuse_swapped
@@ -29,7 +29,6 @@ from seqlab.data.examples.untagged import unscored_words
 from seqlab.data.file_layout import recognize_layout
 from seqlab.data.file_names import first_names, name_files, shorten
 from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path
-from seqlab.data.text.forms import form_of_text
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.registry import CORPORA, did_you_mean
 from seqlab.wording import counted
@@ -50,9 +49,8 @@ def open_examples(kind: ExampleKind, settings: CorpusSettings) -> Examples:
     kept_groups = settings.groups if settings.groups not in (AUTO, NONE) else None
     origin = f"by the column '{given.column}'" if given.column else "from files"
     result = split_examples(given.splits, settings.split_ratios, kept_groups, origin)
-    groups, no_groups = collect_groups(result.splits, settings.groups)
-    notes = (*notes, *given.notes, *result.notes, *check_splits(result.splits), *no_groups)
-    notes = (*notes, *group_notes(groups, settings.groups))
+    groups, group_notes = collect_groups(result.splits, settings.groups)
+    notes = (*notes, *given.notes, *result.notes, *check_splits(result.splits), *group_notes)
     splits = _without_locations(result.splits)
     return Examples(_name(settings.source), splits, result.rule, "", notes, groups, columns, skipped)
 
@@ -264,10 +262,6 @@ def _read_tagged(path: Path, columns: WantedColumns, fixes: InputFixes) -> Locat
         raise UsageError(
             f"corpus.columns names columns, but those of '{path}' have no names: the first is the word and the last "
             f"its tag. Leave out corpus.columns, or use {CONLLU}."
-        )
-    if (form := form_of_text(path)) and form.has_tags:
-        raise DataError(
-            f"'{path}' looks like {form.looks_like}; expected one word and its tag on a line. {form.advice}"
         )
     return read_columns(path, fixes)
 

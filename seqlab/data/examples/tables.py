@@ -110,14 +110,13 @@ def _read(
         fixes.skipped.append(decided[1])
     group_columns = find_group_columns(table.all_names, groups, (first, second), table.header)
     split = find_split_column(table.all_names, table.fields, splits, (first, second), table.header)
-    split_name = split.name if split else None
     group = None if groups == AUTO else next(iter(group_columns), None)  # a column that may name groups is not used
     fixes.column_pairs.append((first, second))
     fixes.answered += [str(path)] if fixes.trains else []
     infers = fixes.trains and not columns
     others = other_columns(_readable_names(table), pair, (first, second)) if infers else ""
-    if others or (not columns and (first, second) != usual) or {*table.all_names} - {first, second, group, split_name}:
-        roles = {pair.first[0]: first, pair.second[0]: second, "groups": group, "splits": split_name}
+    roles = {pair.first[0]: first, pair.second[0]: second, "groups": group, "splits": split and split.name}
+    if others or (not columns and (first, second) != usual) or {*table.all_names} - {*roles.values()}:
         roles["accepted rows"] = decided and decided[0]
         given = {role: name for role, name in roles.items() if name is not None}
         note = columns_note(path.name, given, table.all_names, table.fields, fixes.trains and splits == AUTO)
