@@ -32,6 +32,7 @@ from seqlab.data.examples.label_lines import text_of
 from seqlab.data.examples.lines import (
     COLUMNS,
     CONLLU,
+    JSON_LINES,
     TABLES,
     BadRow,
     Location,
@@ -232,12 +233,26 @@ def _input_column(
         texts = sorted(rows[0] if rows else (), key=lambda name: _may_be_text(rows, name), reverse=True)
         if (arrays := keys_of_type(list, sample())) and not any(_may_be_text(rows, name)[0] for name in texts):
             refuse_words(header, arrays[0], sample(), tags)
+        if suffix(header.path) not in JSON_LINES and _lacks_header(header.path):
+            number = 1 + names.index(texts[0]) if texts and texts[0] in names else 1
+            raise DataError(
+                f"{header}: the first line looks like data, not like a header ({quote_list(names, 4)}). Give the "
+                f"number of the column of texts, such as --column {number}, or write a header above the rows."
+            )
         named = [name for name in (*candidates, *texts, *names) if name and len(name) <= MAX_NAME] or ["1"]
         raise DataError(
             f"{header}: the column to read is unclear among {quote_list(names)}. Name it, such as --column "
             f"{shlex.quote(named[0])} (in a table without a header, --column 1 is the first)."
         )
     return best[0]
+
+
+def _lacks_header(path: Path) -> bool:
+    """Whether the first line of a table looks like data."""
+    try:
+        return not sample_table(path).header
+    except (OSError, EOFError, zlib.error, ValueError, csv.Error):
+        return False  # its beginning is no sample of it
 
 
 def _may_be_text(rows: Sequence[Fields], name: str) -> tuple[bool, bool, int]:

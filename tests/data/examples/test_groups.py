@@ -86,6 +86,13 @@ def test_a_known_column_that_is_no_group_is_named_with_the_reason(tmp_path: Path
     assert [note for note in opened(tmp_path, large).notes if "one value is in 101 of 200 examples" in note]
 
 
+def test_a_column_that_names_groups_is_not_suggested_as_the_text(tmp_path: Path) -> None:
+    header = "text,label,document\n"
+    assert "others may be meant" not in " ".join(opened(tmp_path, ROWS, header).notes)
+    texts = [row.rpartition(",")[0] + f",another text {at}\n" for at, row in enumerate(ROWS)]
+    assert "others may be meant, 'document'" in " ".join(opened(tmp_path, texts, header).notes)
+
+
 def test_examples_without_a_group_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "reviews.jsonl"
     rows = [{"text": f"text {at}", "label": at % 2, "user": None if at % 10 == 0 else at % 20} for at in range(200)]

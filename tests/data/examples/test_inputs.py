@@ -115,6 +115,13 @@ def test_arrays_of_words_are_refused_with_the_command_that_writes_them(write, co
         read_inputs("tagged", write("b.jsonl", '{"tokens": ["Bob", "left"]}'), column, InputFixes())
 
 
+def test_a_column_of_a_table_without_a_header_is_suggested_by_its_number(write):
+    path = write("a.csv", "1,a fine film\n2,bad film\n3,so so\n")
+    with pytest.raises(DataError, match=r"line 1: the first line looks like data, .*such as --column 2,"):
+        read_inputs("labeled", path, None, InputFixes())
+    assert [*read_inputs("labeled", path, "2", InputFixes()).values()] == ["a fine film", "bad film", "so so"]
+
+
 def test_a_few_arrays_are_rows_without_a_text(write):
     fixes = InputFixes()
     rows = '{"text": "a fine film", "id": 1}\n{"text": null}\n{"id": 3}\n{"text": ["a", "b"]}\n'
