@@ -156,7 +156,7 @@ def shared_groups(dataset: ExampleDataset) -> tuple[bool | None, str]:
     """Held-out examples of an author or document that was trained on are easier than those of a new one."""
     groups = dataset.data.groups
     if groups is None:
-        return None, "no column of the data is known to name groups (corpus.groups)"
+        return None, "no column of the data seems to name groups (corpus.groups)"
     held_out = {split: given for split, given in groups.splits.items() if split != "train"}
     overlaps = {split: Overlap("examples", len(given), groups.shared(split)) for split, given in held_out.items()}
     return judge_overlaps(overlaps, f"belong to a group of '{groups.column}' that the training split has too")

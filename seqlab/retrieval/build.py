@@ -37,7 +37,7 @@ from seqlab.retrieval.own_run import train_embedder
 from seqlab.retrieval.progress import WorkProgress
 from seqlab.retrieval.shards import Shard, embed_blocks
 from seqlab.retrieval.snapshot import Snapshot, digest_of, load_snapshot, write_snapshot
-from seqlab.retrieval.upkeep import changes, refuse_other_sources, update_notes
+from seqlab.retrieval.upkeep import changes, kept_settings, refuse_other_sources, update_notes
 from seqlab.retrieval.vector_files import write_vectors
 from seqlab.runs import manifest
 from seqlab.runs.directory import CONFIG, LABELS, TOKENIZER, WEIGHTS, begin_run
@@ -84,7 +84,10 @@ def build_index(
                 run = old.embedder.run
             else:
                 run = train_embedder(source, directory.building / "own", progress, notes)
-        settings = settings or (old.settings if old is not None else VectorSettings())
+        if settings is None and old is not None:
+            settings = old.settings
+            notes += kept_settings(settings, run is not None)
+        settings = settings or VectorSettings()
         return _Builder(source, directory, old, run, settings, progress).build(notes, began)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from seqlab.data.examples.lines import quote_list
 from seqlab.errors import UsageError
-from seqlab.retrieval.corpus_vectors import Source
+from seqlab.retrieval.corpus_vectors import Source, VectorSettings
 from seqlab.retrieval.index import Index
 from seqlab.retrieval.snapshot import Snapshot
 from seqlab.wording import counted
@@ -44,6 +44,25 @@ def update_notes(old: Index, facts: Mapping[str, Any], documents: Snapshot) -> l
         vectors = f"the vectors of {counted(old.facts['passages'], 'passage')} and the copy of their run"
         notes.append(f"removed from the index: {vectors}{weight}")
     return notes
+
+
+def kept_settings(settings: VectorSettings, vectors: bool) -> list[str]:
+    """A note on the settings of an index that are kept because no others were given, if they are not the usual ones."""
+    usual = VectorSettings()
+    kept = {"passage": (settings.length, usual.length), "overlap": (settings.overlap, usual.overlap)}
+    if vectors:
+        kept |= {
+            "dimensions": (settings.dimensions, usual.dimensions),
+            "reduce": (settings.method, usual.method),
+            "pooling": (settings.pooled.pooling, usual.pooled.pooling),
+            "layer": (settings.pooled.layer, usual.pooled.layer),
+        }
+    changed = [f"--{name} {value}" for name, (value, default) in kept.items() if value != default]
+    if not changed:
+        return []
+    return [
+        f"the index keeps its settings, {' '.join(changed)}, since none are given now; one that is given resets all"
+    ]
 
 
 def _cut(facts: Mapping[str, Any]) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from seqlab.config import CorpusSettings, RunSettings
 from seqlab.data.corpora.large_text import LargeText
 from seqlab.data.corpora.source import is_address
 from seqlab.data.examples.columns import columns_option
+from seqlab.data.examples.example import LabeledText, TaggedSentence
 from seqlab.data.examples.groups import AUTO
 from seqlab.data.examples.lines import TABLES, suffix
 from seqlab.data.files import STANDARD_INPUT
@@ -100,20 +101,34 @@ def read_again(
     data = dataset.data if dataset else data
     before, now = config["corpus"], data.facts()
     if now["fingerprint"] != before["fingerprint"]:
-        start = _train_again(present, path, settings.task.name)
+        known = {*(vocabulary.labels or ())}
+        starts = (path / WEIGHTS).exists() and (not known or _labels(data) <= known)
+        start = _train_again(present, path, settings.task.name, starts)
+        number = f"{now['characters']:,} characters instead of {before['characters']:,}"
+        if now["characters"] == before["characters"]:
+            number = "as many characters in its inputs" if known else "as many characters"
         raise DataError(
             f"'{', '.join(present.source)}' is no longer the text that '{path}' was trained on: "
-            f"it has {now['characters']:,} characters instead of {before['characters']:,}, and another SHA-256. "
+            f"it has {number}, and another SHA-256. "
             f"Restore the old text, or train {start}"
         )
     return data, dataset
 
 
-def _train_again(corpus: CorpusSettings, run: Path, task: str) -> str:
-    """How to train on the data as it is now; --from takes the task and the columns of the run, --init does not."""
+def _labels(data: Any) -> set[str]:
+    """The labels or tags of examples."""
+    examples = [example for some in data.splits.values() for example in some]
+    labels = {example.label for example in examples if isinstance(example, LabeledText)}
+    return labels | {tag for example in examples if isinstance(example, TaggedSentence) for tag in example.tags}
+
+
+def _train_again(corpus: CorpusSettings, run: Path, task: str, starts: bool) -> str:
+    """How to train on the data as it is now; --from takes the task and the columns of the run, --init does not.
+
+    `starts`: whether training can start from the run, which has weights and knows all labels."""
     held_out = {"--validation": corpus.validation, "--test": corpus.test}
     files = [word for option, items in held_out.items() for item in items for word in (option, item)]
-    if not (run / WEIGHTS).exists():
+    if not starts:
         return f"anew, with its settings: seqlab train {shlex.join((*corpus.source, '--from', str(run), *files))}"
     is_text = task == "language" and not any(suffix(Path(item)) in TABLES for item in corpus.source)
     command = shlex.join((*corpus.source, "--init", str(run), *files, *(() if is_text else ("--task", task))))

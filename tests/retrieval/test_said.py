@@ -91,6 +91,17 @@ def test_passages_that_are_cut_anew_are_no_changed_documents(documents: Path, tm
         api.index(documents, tmp_path / "i", vectors=False, passage=100, overlap=100, progress=QUIET)
 
 
+def test_settings_that_an_index_keeps_are_said(documents: Path, tmp_path: Path) -> None:
+    first = api.index(documents, tmp_path / "i", vectors=False, passage=20, progress=QUIET)
+    again = api.index(documents, tmp_path / "i", vectors=False, progress=QUIET)
+    assert again.index.facts["passages"] == first.index.facts["passages"]
+    [note] = again.notes
+    assert "the index keeps its settings, --passage 20 --overlap 2, since none are given now" in note
+    api.index(documents, tmp_path / "i", vectors=False, passage=2000, overlap=200, progress=QUIET)
+    [note] = api.index(documents, tmp_path / "i", vectors=False, progress=QUIET).notes
+    assert "--passage 2000" in note and "--overlap" not in note
+
+
 def test_ids_that_follow_another_path_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("notes").mkdir()

@@ -43,3 +43,15 @@ def test_the_data_of_a_run_is_found_from_any_folder(tmp_path: Path, monkeypatch:
         f"'../r' was trained on '{text}', which is no longer there: put it back. "
         "To score other data: seqlab evaluate ../r FILE"
     )
+
+
+def test_data_with_new_labels_is_trained_anew(tmp_path: Path) -> None:
+    table = tmp_path / "my.csv"
+    rows = [f"a film number {at},{'pos' if at % 2 else 'neg'}\n" for at in range(40)]
+    table.write_text("text,label\n" + "".join(rows))
+    run = tmp_path / "r"
+    api.train(str(table), out=str(run), task="classify", hidden=8, embedding=8, batch_size=4, steps=1, threads=1)
+    table.write_text(table.read_text().replace("pos", "good"))
+    said = r"it has as many characters in its inputs, .* or train anew, with its settings: seqlab train \S+ --from \S+$"
+    with pytest.raises(DataError, match=said):
+        api.evaluate(str(run))

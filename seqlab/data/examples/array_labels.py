@@ -98,17 +98,25 @@ def as_tagged(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def refuse_words(first: Location, column: str, rows: Sequence[Mapping[str, Any]], tags: bool) -> None:
-    """DataError if the texts to predict from would be arrays, with the command that writes their words as the run reads
-    them: one on each line if it predicts `tags`."""
-    if column not in keys_of_type(list, rows):
+    """DataError if most texts to predict from would be arrays, with the command that writes their words as the run
+    reads them: one on each line if it predicts `tags`. A few arrays are rows without a text, which are counted."""
+    arrays = sum(isinstance(row.get(column), list) for row in rows)
+    if 2 * arrays <= len(rows):
         return
     key, path = f".[{json.dumps(column, ensure_ascii=False)}]", shlex.quote(str(first.path))
-    advice = as_tagged(first.path, rows) if tags else ""
+    advice = as_tagged(first.path, rows) if tags and arrays == len(rows) else ""
     if not advice:
-        lines, joined = shlex.quote(f'{key}[], ""'), shlex.quote(f'{key} |= join(" ")')
+        words, text = f"{key}[]", 'join(" ")'
+        if arrays < len(rows):  # the others are texts, or have nothing to read
+            words = f'({key} | if type == "string" then splits(" +") else .[]? end)'
+            text = f'(if type == "array" then {text} else . end)'
+        lines, joined = shlex.quote(f'{words}, ""'), shlex.quote(f"{key} |= {text}")
         program = f"a word on each line: jq -r {lines}" if tags else f"texts: jq -c {joined}"
         advice = f". To write {program} {path} > {'new.conll' if tags else 'new.jsonl'}"
-    raise DataError(f"{first}: '{column}' is an array, expected a text{advice}")
+    where = f"{first}: '{column}' is an array"
+    if arrays < len(rows):
+        where = f"'{first.path}': '{column}' is an array in {arrays:,} of the first {len(rows):,} rows"
+    raise DataError(f"{where}, expected a text{advice}")
 
 
 def nesting_note(path: Path, rows: Sequence[Mapping[str, Any]], is_text: bool) -> str:

@@ -28,6 +28,7 @@ from seqlab.data.examples.untagged import CONLLU
 from seqlab.data.examples.word_column import columns_in_words, find_word_column, in_sentences
 from seqlab.data.file_layout import SPAN_TAG
 from seqlab.data.files import InputFixes
+from seqlab.data.text.forms import form_of_text
 from seqlab.errors import DataError, UsageError
 
 DOCUMENT = "-DOCSTART-"
@@ -44,6 +45,8 @@ Sentence = list[TaggedWord]
 
 def read_columns(path: Path, fixes: InputFixes) -> list[LocatedExample]:
     """The sentences of a file of columns, laid out like most of its lines."""
+    if (form := form_of_text(path)) and form.has_tags:
+        raise DataError(f"'{path}' looks like {form.looks_like}; expected a word and its tag on a line. {form.advice}")
     words = _column_words(path, fixes, fewest=2)
     tagged = (_first_tag(word, fixes) if isinstance(word, tuple) else word for word in words)
     sentences = _sentences(tagged, path, fixes)

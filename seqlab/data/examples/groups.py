@@ -16,7 +16,7 @@ from seqlab.data.files import InputFixes
 from seqlab.wording import counted
 
 AUTO, NONE = "auto", "none"  # instead of the name of a column: a known name, which is said; no groups
-# columns that usually name groups, with or without "id" at their end; the first one in this order is taken
+# columns that usually name groups, with or without "id" at their end; the first one in this order that works is taken
 KNOWN = (
     *("group", "author", "writer", "user", "username", "speaker", "participant", "patient", "customer"),
     *("conversation", "dialogue", "dialog", "thread", "session", "document", "doc", "article", "source"),
@@ -40,15 +40,14 @@ class Groups:
         return sum(group in known for group in self.splits[split])
 
 
-def find_group_column(names: Sequence[str], requested: str, used: Sequence[str], header: Location) -> str | None:
-    """The column that names groups: the requested one, or one with a known name; not one that is read already."""
-    free = [name for name in names if name not in used]
+def find_group_columns(names: Sequence[str], requested: str, used: Sequence[str], header: Location) -> list[str]:
+    """The columns that may name groups: the requested one, or those with known names; not one that is read already."""
     if requested == NONE:
-        return None
+        return []
     if requested == AUTO:
-        found = {_stem(name): name for name in reversed(free)}
-        return next((found[known] for known in KNOWN if known in found), None)
-    return find_other_column(names, requested, used, header, "corpus.groups")
+        known = [name for name in dict.fromkeys(names) if name not in used and _stem(name) in KNOWN]
+        return sorted(known, key=lambda name: KNOWN.index(_stem(name)))
+    return [find_other_column(names, requested, used, header, "corpus.groups")]
 
 
 def _stem(name: str) -> str:
@@ -57,36 +56,58 @@ def _stem(name: str) -> str:
     return stem.removesuffix("id").rstrip("_- ") if len(stem) > 2 else stem
 
 
-def group_of(fields: Mapping[str, Any], column: str | None, fixes: InputFixes) -> Group | None:
-    """The group that a row belongs to, without the spaces around its name; none if its field is empty."""
-    value = fields.get(column) if column else None
-    written = str(value) if isinstance(value, str | int | float) else ""
-    name = written.strip()
-    fixes.trimmed_groups += bool(name) and name != written
-    return Group(column, name) if column and name else None
+def groups_of(
+    fields: Mapping[str, Any], columns: Sequence[str], requested: str, fixes: InputFixes
+) -> tuple[Group, ...]:
+    """The groups that a row belongs to, without the spaces around their names; none of an empty field."""
+    found = []
+    for column in columns:
+        value = fields.get(column)
+        written = str(value) if isinstance(value, str | int | float) else ""
+        if name := written.strip():
+            found.append(Group(column, name))
+            fixes.trimmed_groups += requested != AUTO and name != written  # others may turn out to be no groups
+    return tuple(found)
 
 
-def are_groups(examples: LocatedExamples) -> bool:
-    """Whether a column with a known name really names groups: many, none of them large."""
-    sizes = Counter(located.group for located in examples if located.group is not None)
-    return len(sizes) >= MIN_GROUPS and max(sizes.values()) <= MAX_SHARE * len(examples)
+def why_no_groups(sizes: Mapping[Any, int], examples: int) -> str:
+    """Why the values of a column with a known name, of these sizes, are no groups; nothing if they are."""
+    if len(sizes) < MIN_GROUPS:
+        return f"it has {counted(len(sizes), 'different value')}, and groups are expected to be at least {MIN_GROUPS}"
+    if max(sizes.values()) > MAX_SHARE * examples:
+        share = f"{max(sizes.values()):,} of {counted(examples, 'example')}"
+        return f"one value is in {share}, and the largest group is expected to have {MAX_SHARE:.0%} at most"
+    return "every value is there once" if max(sizes.values()) == 1 else ""
 
 
-def collect_groups(splits: Mapping[str, LocatedExamples], requested: str) -> Groups | None:
-    """The groups of all splits; None if no column names any."""
-    examples = [located for some in splits.values() for located in some]
-    if requested == NONE or not any(located.group for located in examples):
-        return None
-    if requested == AUTO and not are_groups(examples):
-        return None
-    column = next(located.group.column for located in examples if located.group)
-    return Groups(column, {split: [located.group for located in some] for split, some in splits.items()})
+def collect_groups(splits: Mapping[str, LocatedExamples], requested: str) -> tuple[Groups | None, list[str]]:
+    """The groups of all splits, or None if no column names any; and notes on them, or why there are none."""
+    sizes = _sizes([located for some in splits.values() for located in some])
+    examples = sum(map(len, splits.values()))
+    reasons = {column: why_no_groups(counts, examples) if requested == AUTO else "" for column, counts in sizes.items()}
+    column = next((column for column, reason in reasons.items() if not reason), None)
+    if column is None:
+        return None, [f"{quote_list([other])} is not taken for groups: {reason}" for other, reason in reasons.items()]
+    groups = {
+        split: [next((group for group in located.groups if group.column == column), None) for located in some]
+        for split, some in splits.items()
+    }
+    found = Groups(column, groups)
+    return found, _notes(found, requested)
 
 
-def group_notes(groups: Groups | None, requested: str) -> list[str]:
+def _sizes(examples: LocatedExamples) -> dict[str, Counter[str]]:
+    """The sizes of the groups by column, in the order of the known names."""
+    sizes: dict[str, Counter[str]] = {}
+    for located in examples:
+        for group in located.groups:
+            sizes.setdefault(group.column, Counter())[group.name] += 1
+    order = {known: place for place, known in enumerate(KNOWN)}
+    return dict(sorted(sizes.items(), key=lambda item: order.get(_stem(item[0]), 0)))
+
+
+def _notes(groups: Groups, requested: str) -> list[str]:
     """What a user should know: groups that were found by their name alone, or that are on both sides."""
-    if groups is None:
-        return []
     notes = []
     without = sum(group is None for some in groups.splits.values() for group in some)
     if requested != AUTO and without:

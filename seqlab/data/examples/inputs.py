@@ -32,6 +32,7 @@ from seqlab.data.examples.label_lines import text_of
 from seqlab.data.examples.lines import (
     COLUMNS,
     CONLLU,
+    JSON_LINES,
     TABLES,
     BadRow,
     Location,
@@ -107,7 +108,7 @@ def _read_tagged(
     if suffix(path) in TABLES or column:
         return _from_table(path, kind, column or (trained.columns or (None,))[0], fixes)
     fixes.remarks.append(f"each line of {path.name} is a text, not a word and its tag")
-    return dict(numbered_lines(path, fixes))
+    return _text_lines(path, fixes)
 
 
 def _read_texts(
@@ -116,7 +117,7 @@ def _read_texts(
     layout = recognize_layout(path) if suffix(path) not in (*TABLES, *COLUMNS, CONLLU) else None
     if kind == "labeled" and layout and layout.kind == "labeled" and not column:
         fixes.remarks.append(f"{layout.reason}: they are no part of the texts")
-        return {number: text_of(line) for number, line in numbered_lines(path, fixes)}
+        return _text_lines(path, fixes, text_of)
     if suffix(path) in (*COLUMNS, CONLLU) or (layout and layout.certain):
         reason = layout.reason if layout else f"{path.name} has a word and its tag on each line, by its suffix"
         raise DataError(f"{reason}, and this run reads texts. Give a table ({', '.join(TABLES)}) or a text per line.")
@@ -127,7 +128,15 @@ def _read_texts(
     if kind == "pairs":
         _refuse_targets([suffix(path).removeprefix(".")], trained.names, path, f"--file - < {shlex.quote(str(path))}")
     fixes.remarks.append(f"each line of {path.name} is a text, not a row of a table")
-    return dict(numbered_lines(path, fixes))
+    return _text_lines(path, fixes)
+
+
+def _text_lines(path: Path, fixes: InputFixes, text: Callable[[str], str] = str) -> dict[int, Input]:
+    """A text of each line; those without one keep their places, and a note counts them."""
+    texts: dict[int, Input] = {number: text(line) for number, line in numbered_lines(path, fixes)}
+    blank = [number for number, line in texts.items() if not "".join(line).strip()]
+    note_unread(path, [BadRow(Location(path, number), "the line has no text.") for number in blank], fixes, "line")
+    return texts
 
 
 def _is_table(path: Path, kind: ExampleKind, layout: FileLayout | None, trained: tuple[str, str] | None) -> bool:
@@ -224,12 +233,26 @@ def _input_column(
         texts = sorted(rows[0] if rows else (), key=lambda name: _may_be_text(rows, name), reverse=True)
         if (arrays := keys_of_type(list, sample())) and not any(_may_be_text(rows, name)[0] for name in texts):
             refuse_words(header, arrays[0], sample(), tags)
+        if suffix(header.path) not in JSON_LINES and _lacks_header(header.path):
+            number = 1 + names.index(texts[0]) if texts and texts[0] in names else 1
+            raise DataError(
+                f"{header}: the first line looks like data, not like a header ({quote_list(names, 4)}). Give the "
+                f"number of the column of texts, such as --column {number}, or write a header above the rows."
+            )
         named = [name for name in (*candidates, *texts, *names) if name and len(name) <= MAX_NAME] or ["1"]
         raise DataError(
             f"{header}: the column to read is unclear among {quote_list(names)}. Name it, such as --column "
             f"{shlex.quote(named[0])} (in a table without a header, --column 1 is the first)."
         )
     return best[0]
+
+
+def _lacks_header(path: Path) -> bool:
+    """Whether the first line of a table looks like data."""
+    try:
+        return not sample_table(path).header
+    except (OSError, EOFError, zlib.error, ValueError, csv.Error):
+        return False  # its beginning is no sample of it
 
 
 def _may_be_text(rows: Sequence[Fields], name: str) -> tuple[bool, bool, int]:

@@ -61,11 +61,13 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True)
 class LocatedExample:
-    """An example, the line where it begins, and its group and its split if columns name them."""
+    """An example, the line where it begins, and its groups and its split if columns name them.
+
+    `groups` has one for each column that may name groups, until groups.py chooses among them."""
 
     example: Any
     location: Location
-    group: Group | None = None
+    groups: tuple[Group, ...] = ()
     split: GivenSplit | None = None
 
 

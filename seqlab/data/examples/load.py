@@ -16,7 +16,7 @@ from seqlab.data.examples.class_folders import read_class_folders
 from seqlab.data.examples.conll import read_columns, read_conllu
 from seqlab.data.examples.example import Example, Examples, LabeledText, TaggedSentence, TextPair
 from seqlab.data.examples.example_folders import tagged_files
-from seqlab.data.examples.groups import AUTO, NONE, collect_groups, group_notes
+from seqlab.data.examples.groups import AUTO, NONE, collect_groups
 from seqlab.data.examples.label_lines import has_label_lines, read_label_lines
 from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, LocatedExamples, located_in, quote_list, suffix
 from seqlab.data.examples.parallel import read_parallel, refuse_swapped
@@ -49,8 +49,8 @@ def open_examples(kind: ExampleKind, settings: CorpusSettings) -> Examples:
     kept_groups = settings.groups if settings.groups not in (AUTO, NONE) else None
     origin = f"by the column '{given.column}'" if given.column else "from files"
     result = split_examples(given.splits, settings.split_ratios, kept_groups, origin)
-    groups = collect_groups(result.splits, settings.groups)
-    notes = (*notes, *given.notes, *result.notes, *check_splits(result.splits), *group_notes(groups, settings.groups))
+    groups, group_notes = collect_groups(result.splits, settings.groups)
+    notes = (*notes, *given.notes, *result.notes, *check_splits(result.splits), *group_notes)
     splits = _without_locations(result.splits)
     return Examples(_name(settings.source), splits, result.rule, "", notes, groups, columns, skipped)
 

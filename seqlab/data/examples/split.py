@@ -140,10 +140,9 @@ def _kept_together(examples: LocatedExamples, with_groups: bool) -> list[int]:
         return index
 
     for index, located in enumerate(examples):
-        for key in (same_form(located.example.input), located.group if with_groups else None):
-            if key is not None:
-                earlier, later = sorted((root(first.setdefault(key, index)), root(index)))
-                parent_N[later] = earlier
+        for key in (same_form(located.example.input), *(located.groups if with_groups else ())):
+            earlier, later = sorted((root(first.setdefault(key, index)), root(index)))
+            parent_N[later] = earlier
     numbers: dict[int, int] = {}
     return [numbers.setdefault(root(index), len(numbers)) for index in range(len(examples))]
 

@@ -30,7 +30,7 @@ from seqlab.data.examples.columns import (
 from seqlab.data.examples.decisions import AcceptedRows, find_decisions
 from seqlab.data.examples.delimiters import Record
 from seqlab.data.examples.example import LabeledText, TextPair
-from seqlab.data.examples.groups import AUTO, NONE, find_group_column, group_of
+from seqlab.data.examples.groups import AUTO, NONE, find_group_columns, groups_of, why_no_groups
 from seqlab.data.examples.header_rows import without_headers
 from seqlab.data.examples.json_lines import TableRow, keys_of, read_objects, type_name
 from seqlab.data.examples.lines import (
@@ -108,15 +108,15 @@ def _read(
     if pair is LABELED and (decided := find_decisions(table.names, table.fields, (first, second), table.header)):
         table = replace(table, rows=AcceptedRows(table.rows, decided[0]))
         fixes.skipped.append(decided[1])
-    group = find_group_column(table.all_names, groups, (first, second), table.header)
+    group_columns = find_group_columns(table.all_names, groups, (first, second), table.header)
     split = find_split_column(table.all_names, table.fields, splits, (first, second), table.header)
-    split_name = split.name if split else None
+    group = None if groups == AUTO else next(iter(group_columns), None)  # a column that may name groups is not used
     fixes.column_pairs.append((first, second))
     fixes.answered += [str(path)] if fixes.trains else []
     infers = fixes.trains and not columns
-    others = other_columns(_readable_names(table), pair, (first, second)) if infers else ""
-    if others or (not columns and (first, second) != usual) or {*table.all_names} - {first, second, group, split_name}:
-        roles = {pair.first[0]: first, pair.second[0]: second, "groups": group, "splits": split_name}
+    others = other_columns(_readable_names(table, group_columns), pair, (first, second)) if infers else ""
+    roles = {pair.first[0]: first, pair.second[0]: second, "groups": group, "splits": split and split.name}
+    if others or (not columns and (first, second) != usual) or {*table.all_names} - {*roles.values()}:
         roles["accepted rows"] = decided and decided[0]
         given = {role: name for role, name in roles.items() if name is not None}
         note = columns_note(path.name, given, table.all_names, table.fields, fixes.trains and splits == AUTO)
@@ -136,7 +136,7 @@ def _read(
         else:
             example = LabeledText(text, answer)
             types.setdefault(answer, Counter())[TYPES[type(row.fields[second])]] += 1
-        return LocatedExample(example, row.location, group_of(row.fields, group, fixes), given)
+        return LocatedExample(example, row.location, groups_of(row.fields, group_columns, groups, fixes), given)
 
     examples = collect(path, table.all_rows(), located, fixes, "row")
     fixes.remarks += types_note(second, types)
@@ -147,8 +147,11 @@ read_labeled = partial(_read, LABELED)  # texts and their labels
 read_pairs = partial(_read, PAIRS)  # sources and targets
 
 
-def _readable_names(table: ExampleTable) -> list[str]:
-    return list(next(iter(readable_columns(table.sample())), ()))
+def _readable_names(table: ExampleTable, group_columns: Sequence[str]) -> list[str]:
+    """The columns that may be read, without those that name groups: a document may be a text, or the name of one."""
+    sizes = {name: Counter(str(fields.get(name)) for fields in table.fields()) for name in group_columns}
+    named = {name for name, counts in sizes.items() if not why_no_groups(counts, counts.total())}
+    return [name for name in next(iter(readable_columns(table.sample())), ()) if name not in named]
 
 
 def open_table(

@@ -25,8 +25,8 @@ FITTING_WORDS = 0.9  # the share of words that have a tag
 
 R_FIELD = r'(?:"(?:[^"\\]|\\.|"")*"|-?[\d.eE+-]+|NA|TRUE|FALSE)'
 R_LINE = re.compile(rf"{R_FIELD}(?: {R_FIELD})+")
-TAGGED_WORD = re.compile(r"\S+/(?:[A-Z][A-Z0-9$|+*-]*|[^\w\s]{1,3}|-[A-Z]+-)")
-CAPITAL_TAG = re.compile(r"\w/[A-Z][A-Z0-9$]*$")
+TAGGED_WORD = re.compile(r"\S+/(?:[A-Z][A-Z0-9$|+*-]*|[BIESLU][-_]\w+|[^\w\s]{1,3}|-[A-Z]+-)")
+CAPITAL_TAG = re.compile(r"\w/(?:[A-Z][A-Z0-9$]*|[BIESLU][-_]\w+)$")  # NNP, B-PER
 GAPPED_RULE = re.compile(r"-+(?: +-+)+")
 BOX = "┌╭╔"
 ARCHIVE = re.compile(r"window\.YTD\.\w+(\.\w+)* *= *[\[{]")
@@ -65,6 +65,7 @@ class TextForm(NamedTuple):
     advice: str
     is_table: bool = False  # that can be read as it is
     is_annotated: bool = False  # by a tool, in columns of its own
+    has_tags: bool = False  # one beside each word of a line
     as_lines: str = ""  # how to write a text on each line, as parallel files need it, where that is another advice
 
 
@@ -174,7 +175,7 @@ def _tagged_words(lines: Sequence[str], name: str) -> TextForm | None:
         return None
     example = next(word for word in words if CAPITAL_TAG.search(word))
     command = rf"sed 's/ *$//; s/  */\n/g; s/$/\n/' {name} | sed 's:/\([^/]*\)$:\t\1:' > new.conll"
-    return TextForm(f"words with their tags, such as {example}", f"To learn to tag: {command}")
+    return TextForm(f"words with their tags, such as {example}", f"To learn to tag: {command}", has_tags=True)
 
 
 def _archive(lines: Sequence[str], name: str) -> TextForm | None:

@@ -63,6 +63,36 @@ def test_what_is_no_group(tmp_path: Path) -> None:
     assert named.groups is not None and named.groups.column == "n"
 
 
+@pytest.mark.parametrize("speakers", [2, 200])
+def test_a_known_column_that_is_no_group_hides_no_other_one(tmp_path: Path, speakers: int) -> None:
+    """Speakers come before conversations, but two of them are a category, and one for each row groups nothing."""
+    rows = [f"text number {at},{'good' if at % 3 else 'bad'},c{at // 5},s{at % speakers}\n" for at in range(200)]
+    result = opened(tmp_path, rows, "text,label,conversation_id,speaker\n")
+    assert result.groups is not None and result.groups.column == "conversation_id"
+    [columns] = [note for note in result.notes if note.startswith("columns of")]
+    assert "groups" not in columns and "not used: 'conversation_id', 'speaker'" in columns
+    assert [note for note in result.notes if note.startswith("'conversation_id' seems to name groups: ")]
+
+
+def test_a_known_column_that_is_no_group_is_named_with_the_reason(tmp_path: Path) -> None:
+    rows = [row.rpartition(" ")[0] + f" {at % 2}\n" for at, row in enumerate(ROWS)]
+    notes = opened(tmp_path, rows).notes
+    assert (
+        "columns of reviews.csv: text 'text', label 'label'; not used: 'author' (Author 0 100, Author 1 100)" in notes
+    )
+    [note] = [note for note in notes if note.startswith("'author' is not taken for groups: ")]
+    assert "it has 2 different values" in note and "at least 10" in note
+    large = [row.rpartition(",")[0] + f",{max(at - 100, 0)}\n" for at, row in enumerate(ROWS)]
+    assert [note for note in opened(tmp_path, large).notes if "one value is in 101 of 200 examples" in note]
+
+
+def test_a_column_that_names_groups_is_not_suggested_as_the_text(tmp_path: Path) -> None:
+    header = "text,label,document\n"
+    assert "others may be meant" not in " ".join(opened(tmp_path, ROWS, header).notes)
+    texts = [row.rpartition(",")[0] + f",another text {at}\n" for at, row in enumerate(ROWS)]
+    assert "others may be meant, 'document'" in " ".join(opened(tmp_path, texts, header).notes)
+
+
 def test_examples_without_a_group_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "reviews.jsonl"
     rows = [{"text": f"text {at}", "label": at % 2, "user": None if at % 10 == 0 else at % 20} for at in range(200)]

@@ -1,6 +1,8 @@
 """What `predict` reads from a file or from standard input: what training reads from it."""
 
 import io
+import shutil
+import subprocess
 import sys
 
 import pytest
@@ -39,6 +41,20 @@ def test_lines_that_are_read_as_texts_are_said(write):
     lines = "I liked the text, and the label\nyes, it was good\n"
     assert len(read_inputs("labeled", write("my.txt", lines), None, fixes)) == 2
     assert any("each line of my.txt is a text" in note for note in fixes.notes())
+
+
+@pytest.mark.parametrize(
+    ("kind", "content"), [("labeled", "\n".join(TEXTS)), ("tagged", "a b\nb"), ("labeled", FASTTEXT)]
+)
+def test_lines_without_a_text_keep_their_places_and_are_counted(write, kind, content):
+    fixes = InputFixes()
+    first, second, *_ = content.splitlines()
+    texts = [*read_inputs(kind, write("my.txt", f"{first}\n\n{second}\n  \n{second}\n"), None, fixes).values()]
+    assert [not str(text).isspace() and text != "" for text in texts] == [True, False, True, False, True]
+    assert (
+        "2 lines of my.txt without a text to read (line 2: the line has no text; line 4: the line has no text)"
+        in fixes.notes()
+    )
 
 
 @pytest.mark.parametrize("content", [COMMAS, OBJECTS, FASTTEXT, "\n".join(TEXTS)])
@@ -97,6 +113,34 @@ def test_arrays_of_words_are_refused_with_the_command_that_writes_them(write, co
         read_inputs("labeled", path, column, InputFixes())
     with pytest.raises(DataError, match=r"a word on each line: jq -r '\.\[\"tokens\"\]\[\], \"\"' .* > new\.conll$"):
         read_inputs("tagged", write("b.jsonl", '{"tokens": ["Bob", "left"]}'), column, InputFixes())
+
+
+def test_a_column_of_a_table_without_a_header_is_suggested_by_its_number(write):
+    path = write("a.csv", "1,a fine film\n2,bad film\n3,so so\n")
+    with pytest.raises(DataError, match=r"line 1: the first line looks like data, .*such as --column 2,"):
+        read_inputs("labeled", path, None, InputFixes())
+    assert [*read_inputs("labeled", path, "2", InputFixes()).values()] == ["a fine film", "bad film", "so so"]
+
+
+def test_a_few_arrays_are_rows_without_a_text(write):
+    fixes = InputFixes()
+    rows = '{"text": "a fine film", "id": 1}\n{"text": null}\n{"id": 3}\n{"text": ["a", "b"]}\n'
+    assert [*read_inputs("labeled", write("a.jsonl", rows), None, fixes).values()] == ["a fine film", "", "", ""]
+    [note] = [note for note in fixes.notes() if "without a text" in note]
+    assert "3 rows of a.jsonl" in note and "line 4: 'text' is an array, expected a text" in note
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="needs jq")
+@pytest.mark.parametrize("kind", ["labeled", "tagged"])
+def test_the_command_also_converts_rows_that_are_no_arrays(write, kind):
+    path = write("a.jsonl", '{"text": "a fine film"}\n{"text": ["the", "end"]}\n{"text": ["a"]}\n')
+    with pytest.raises(DataError, match="'text' is an array in 2 of the first 3 rows") as refused:
+        read_inputs(kind, path, None, InputFixes())
+    command = str(refused.value).rpartition(": ")[2]
+    subprocess.run(["bash", "-c", command], cwd=path.parent, check=True)
+    made = next(path.parent.glob("new.*"))
+    inputs = read_inputs(kind, made, None, InputFixes()).values()
+    assert [text if isinstance(text, str) else " ".join(text) for text in inputs] == ["a fine film", "the end", "a"]
 
 
 EN_DE = Trained.on(CorpusSettings(source=("train.en", "train.de")))

@@ -14,6 +14,7 @@ from seqlab.data.examples.load import open_examples
 from seqlab.data.files import InputFixes
 from seqlab.data.text.corpus import open_corpus
 from seqlab.data.text.forms import form_of_text
+from seqlab.errors import DataError
 
 Write = Callable[[str, str], Path]
 
@@ -64,6 +65,18 @@ def test_the_command_writes_a_word_and_its_tag_on_each_line(write: Write) -> Non
     assert len(sentences) == 12
     assert sentences[0].words == ("Mary", "often", "saw", "1/2", "cats", ".")
     assert sentences[0].tags == ("NNP", "RB", "VBD", "CD", "NNS", ".")
+
+
+@pytest.mark.parametrize("span", ["B-PER", "B-Person", "B_per"])
+@pytest.mark.parametrize("end", ["\n", "\n\n"])
+def test_words_with_tags_are_not_read_as_columns(write: Write, span: str, end: str) -> None:
+    lines = [f"Mary/{span} Smith/{span.replace('B', 'I')} saw/O London/B-LOC on{at}/O ./O{end}" for at in range(40)]
+    path = write("a.txt", "".join(lines))
+    with pytest.raises(DataError, match=rf"looks like words with their tags, such as Mary/{span}; .* > new\.conll$"):
+        open_examples("tagged", CorpusSettings(source=(str(path),)))
+    made = run(path)
+    splits = open_examples("tagged", CorpusSettings(source=(str(made),))).splits
+    assert sum(map(len, splits.values())) == 40
 
 
 def test_the_command_gets_the_json_of_an_archive(write: Write) -> None:
