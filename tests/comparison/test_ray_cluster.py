@@ -79,8 +79,8 @@ def test_a_cluster_that_is_busy_is_said_and_not_waited_for_without_end(tmp_path:
 
 def test_a_cluster_that_is_too_small_is_refused(tmp_path: Path) -> None:
     with cluster(1) as ray:
-        more = ["--address", ray.address, "--set", "train.threads=3"]
-        code, printed = outcome(start_command(tmp_path, *COMPARE, *more, **TOKEN))
+        larger = [word.replace("train.threads=1", "train.threads=3") for word in COMPARE]
+        code, printed = outcome(start_command(tmp_path, *larger, "--address", ray.address, **TOKEN))
         assert code == 2 and "a run needs 3 CPUs on one node" in printed and "(1 CPU, 0 GPUs)" in printed, printed
         wrong = {**TOKEN, "RAY_AUTH_TOKEN": "f" * 64}
         code, printed = outcome(start_command(tmp_path, *COMPARE, "--address", ray.address, **wrong))
