@@ -11,7 +11,7 @@ from seqlab.errors import UsageError
 from seqlab.registry import did_you_mean
 
 S = TypeVar("S", bound="Settings")
-TYPO = 0.8  # similarity of a misspelt word
+TYPO = 0.8  # similarity of a misspelled word
 DataSource = str | Path | Sequence[str | Path]  # files, folders or a built-in corpus
 
 

@@ -42,6 +42,7 @@ class DocumentReader:
     def __init__(self, source: TextSource, faults: Faults):
         self.source, self.faults = source, faults
         self._undecodable = self._bytes = 0
+        self._key = json.dumps(source.column, ensure_ascii=False).encode(errors="replace")  # as a row writes it
 
     def documents(self, window: ByteWindow, first: int, last: int | None) -> Iterator[CorpusDocument]:
         """The documents that begin from `first` to before `last`."""
@@ -133,7 +134,7 @@ class DocumentReader:
             self.count(BROKEN, f"offset {at:,}: {reason}")
             return None
         column = self.source.column
-        if line.count(json.dumps(column, ensure_ascii=False).encode(errors="replace")) > 1 and _repeats(line, column):
+        if line.count(self._key) > 1 and _repeats(line, column):
             self.count(REPEATED, f"offset {at:,}: '{column}' stands more than once")
         value = row.get(column) if isinstance(row, dict) else None
         if isinstance(value, str):
