@@ -190,6 +190,7 @@ def speedrun(
     *,
     minutes: int = 5,
     seeds: int | None = None,
+    first_seed: int = 0,
     out: str | Path | None = None,
     reporter: "Reporter | None" = None,
 ) -> "Speedrun":
@@ -203,7 +204,7 @@ def speedrun(
 
     refuse_several("speedrun")
     items = None if source is None else source_items(source)
-    return run_speedrun(items, minutes, seeds, _folder(out), _reporter(reporter))
+    return run_speedrun(items, minutes, seeds, first_seed, _folder(out), _reporter(reporter))
 
 
 def distill(

@@ -30,6 +30,15 @@ def drop(x: Tensor, rate: float, training: bool = True) -> Tensor:
     return _Drop.apply(x, rate, draw_key(), first_position(x.numel()))  # pyright: ignore[reportReturnType]
 
 
+def drop_(x: Tensor, rate: float, training: bool = True) -> Tensor:
+    """`drop` in the memory of x, which must be nobody else's: not a parameter, not needed for another gradient."""
+    if not (training and rate):
+        return x
+    if not _has_kernel(x):
+        return functional.dropout(x, rate)
+    return _DropInPlace.apply(x, rate, draw_key(), first_position(x.numel()))  # pyright: ignore[reportReturnType]
+
+
 def add_dropped(x: Tensor, y: Tensor, rate: float, training: bool = True) -> Tensor:
     """x + drop(y), a residual connection; tensors of one shape."""
     assert x.shape == y.shape, f"a residual connection adds tensors of one shape, not {x.shape} and {y.shape}"
@@ -66,22 +75,21 @@ class _Drop(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, rate: float, key: int, first: int) -> Tensor:
         ctx.rate, ctx.key, ctx.first = rate, key, first
-        if is_plain():
-            return drop_plain(x, rate, key, first)
-        from seqlab.kernels import dropout
-
-        if _is_swapped(x):
-            out = torch.empty_like(x)  # which has the same place in memory
-            _call(dropout.drop_swapped, [_swapped_array(x)], rate, (key, first), _swapped_array(out))
-            return out
-        out = torch.empty(x.shape, dtype=x.dtype)
-        kernel = dropout.drop_bfloat16 if x.dtype == torch.bfloat16 else dropout.drop
-        _call(kernel, [_array(x)], rate, (key, first), _array(out))
-        return out
+        out = torch.empty_like(x) if _is_swapped(x) else torch.empty(x.shape, dtype=x.dtype)
+        return _write_dropped(x, rate, (key, first), out)
 
     @staticmethod
     def backward(ctx: Any, *outer: Tensor) -> tuple[Tensor | None, ...]:
         return _Drop.apply(outer[0], ctx.rate, ctx.key, ctx.first), None, None, None  # pyright: ignore[reportReturnType]
+
+
+class _DropInPlace(_Drop):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, rate: float, key: int, first: int) -> Tensor:
+        ctx.rate, ctx.key, ctx.first = rate, key, first
+        ctx.mark_dirty(x)
+        in_order = x.is_contiguous() or _is_swapped(x)
+        return _write_dropped(x, rate, (key, first), x) if in_order else x.copy_(drop_plain(x, rate, key, first))
 
 
 class _AddDropped(torch.autograd.Function):
@@ -99,6 +107,20 @@ class _AddDropped(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *outer: Tensor) -> tuple[Tensor | None, ...]:
         return outer[0], _Drop.apply(outer[0], ctx.rate, ctx.key, ctx.first), None, None, None  # pyright: ignore[reportReturnType]
+
+
+def _write_dropped(x: Tensor, rate: float, place: tuple[int, int], out: Tensor) -> Tensor:
+    """`out`, which may be x, has the elements of x in the same order in memory."""
+    if is_plain():
+        return out.copy_(drop_plain(x, rate, *place))
+    from seqlab.kernels import dropout
+
+    if _is_swapped(x):
+        _call(dropout.drop_swapped, [_swapped_array(x)], rate, place, _swapped_array(out))
+    else:
+        kernel = dropout.drop_bfloat16 if x.dtype == torch.bfloat16 else dropout.drop
+        _call(kernel, [_array(x)], rate, place, _array(out))
+    return out
 
 
 def _call(kernel: Any, inputs: list[np.ndarray], rate: float, place: tuple[int, int], out: np.ndarray) -> None:

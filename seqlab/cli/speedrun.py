@@ -21,6 +21,7 @@ def speedrun(
     ] = None,
     minutes: Annotated[int, Option(help="5, 20 or 60, from raw text to result.")] = 5,
     seeds: Annotated[int | None, Option(help="Runs, each with its own clock; default 1, or 3 without a text.")] = None,
+    first_seed: Annotated[int, Option(help="First seed; another machine may have the ones before it.")] = 0,
     out: Annotated[Path | None, Option(help="Folder; default runs/speedrun-<text>-<minutes>.")] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -28,7 +29,7 @@ def speedrun(
     from seqlab import api
     from seqlab.cli.show import console, next_steps, table
 
-    record = api.speedrun(source or None, minutes=minutes, seeds=seeds, out=out)
+    record = api.speedrun(source or None, minutes=minutes, seeds=seeds, first_seed=first_seed, out=out)
     if as_json:
         console.print_json(data=record.as_dict())
         return

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from seqlab.config import ModelSettings
 from seqlab.contracts import Backbone, Recorded
 from seqlab.distributed.rows import rand_rows
-from seqlab.dropout import drop
+from seqlab.dropout import drop, drop_
 
 EMBEDDING = Recorded("state", "what the backbone reads for each token")
 
@@ -49,6 +49,10 @@ class Model(nn.Module, ABC):
             return tokens
         hidden = rand_rows(tokens.shape, tokens.device) < self.word_dropout
         return tokens.masked_fill(hidden, self.unknown)
+
+    def _drop_embedded(self, x: Tensor) -> Tensor:
+        """Dropout of embeddings, in their own memory: looking them up made a copy, which nothing else needs."""
+        return drop_(x, self.settings.embedding_dropout or 0.0, self.training)
 
     def _drop(self, x: Tensor, rate: float | None) -> Tensor:
         return drop(x, rate or 0.0, self.training)

@@ -36,7 +36,7 @@ class VocabularyModel(Model):
     def embed(self, tokens: Tensor) -> Tensor:
         x = self.embedding(tokens)
         x = x if self.embedding_scale == 1 else x * self.embedding_scale
-        return self._drop(x, self.settings.embedding_dropout)
+        return self._drop_embedded(x)
 
     def project(self, y: Tensor) -> Tensor:
         y = self._drop(y, self.settings.output_dropout)

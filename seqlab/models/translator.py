@@ -56,7 +56,7 @@ class Translator(VocabularyModel):
         """The source as the decoder reads it."""
         trace = trace and trace.within("encoder")
         x_BSD = self.source_embedding(self._hide(source.tokens_BS)) * self.embedding_scale
-        x_BSD = record(trace, "embedding", self._drop(x_BSD, self.settings.embedding_dropout))
+        x_BSD = record(trace, "embedding", self._drop_embedded(x_BSD))
         mask_BS = None if bool(source.mask_BS.all()) else source.mask_BS
         y_BSH, _ = self.backbone(x_BSD, None, mask_BS, trace)
         return make_memory(self.backbone, y_BSH, source.mask_BS)

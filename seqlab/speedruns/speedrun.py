@@ -110,17 +110,17 @@ class Speedrun:
 
 
 def speedrun(
-    source: Sequence[str] | None, minutes: int, seeds: int | None, out: Path | None, reporter: "Reporter"
+    source: Sequence[str] | None,
+    minutes: int,
+    seeds: int | None,
+    first_seed: int,
+    out: Path | None,
+    reporter: "Reporter",
 ) -> Speedrun:
     """Train one model for each seed, each within `minutes` from raw text to result, and write the record.
 
-    Seeds that are finished stay: the same command continues, also with more seeds."""
-    if minutes not in RECIPES:
-        raise UsageError(
-            f"there is no recipe for {counted(minutes, 'minute')}: expected {', '.join(map(str, RECIPES))}."
-        )
-    if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
-        raise UsageError(f"the number of seeds is {seeds}: expected 1 to {MOST_SEEDS}.")
+    Seeds that are finished stay: the same command continues, also with other seeds."""
+    _refuse_values(minutes, seeds, first_seed)
     files = [TEXT] if source is None else list(source)
     name = files[0] if files[0] in CORPORA else Path(files[0]).stem
     folder = out or Path("runs") / f"speedrun-{folder_name(name)}-{minutes}"
@@ -136,7 +136,7 @@ def speedrun(
         _refuse_changed(folder, attempt)
     record = Speedrun(minutes, name, files, attempts, read_recipe(RECIPES[minutes]))
     _write_record(folder, record)  # before the first clock: the same command continues one that was interrupted
-    for seed in range(seeds):
+    for seed in range(first_seed, first_seed + seeds):
         if seed in [attempt.seed for attempt in attempts]:
             reporter.log(f"seed {seed} is finished: '{folder / f'seed-{seed}'}'")
             continue
@@ -148,6 +148,17 @@ def speedrun(
         record = replace(record, text=run.config["corpus"]["name"], attempts=attempts)
         _write_record(folder, record)
     return record
+
+
+def _refuse_values(minutes: int, seeds: int | None, first_seed: int) -> None:
+    if minutes not in RECIPES:
+        raise UsageError(
+            f"there is no recipe for {counted(minutes, 'minute')}: expected {', '.join(map(str, RECIPES))}."
+        )
+    if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
+        raise UsageError(f"the number of seeds is {seeds}: expected 1 to {MOST_SEEDS}.")
+    if not 0 <= first_seed <= MOST:
+        raise UsageError(f"the first seed is {first_seed}: expected 0 to {MOST:,}.")
 
 
 def _finished_attempts(folder: Path, files: list[str], minutes: int) -> list[Attempt]:

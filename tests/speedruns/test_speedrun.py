@@ -71,6 +71,7 @@ def test_the_record_chooses_no_weights_by_validation_and_other_texts_do(
 def test_what_cannot_be_run_is_refused(text: Path, tmp_path: Path, seqlab: Callable[..., Any]) -> None:
     assert "no recipe for 1 minute: expected 5, 20, 60" in seqlab("speedrun", str(text), "--minutes", "1").err
     assert "expected 1 to 100" in seqlab("speedrun", str(text), "--seeds", "0").err
+    assert "the first seed is -1" in seqlab("speedrun", str(text), "--first-seed", "-1").err
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "a").touch()
     answer = seqlab("speedrun", str(text), "--out", str(tmp_path / "full"))
@@ -96,6 +97,10 @@ def test_the_same_command_continues_with_the_seeds_that_are_missing(
     assert "seed 0 is finished" in answer.err + answer.out
     record = json.loads((out / "speedrun.json").read_text(encoding="utf-8"))
     assert record["attempts"][0] == first.as_dict()["attempts"][0] and record["attempts"][1]["seed"] == 1
+    answer = seqlab("speedrun", str(text), "--first-seed", "7", "--out", str(out))
+    record = json.loads((out / "speedrun.json").read_text(encoding="utf-8"))
+    assert [attempt["seed"] for attempt in record["attempts"]] == [0, 1, 7]
+    assert library.load(out / "seed-7").settings.train.seed == 7
     answer = seqlab("speedrun", str(text), "--minutes", "20", "--out", str(out))
     assert answer.code == 2 and "choose another --out" in answer.err
     text.write_text(WORDS * 100, encoding="utf-8")
