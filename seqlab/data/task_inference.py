@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from seqlab.config import ExampleKind
 from seqlab.data.corpora.source import form_and_packing, is_text_only
-from seqlab.data.documents.open_pairs import is_collection
+from seqlab.data.documents.collection_layout import is_collection
 from seqlab.data.examples.array_labels import as_tagged, keys_of_type, labels_in_arrays, nesting_note
 from seqlab.data.examples.columns import (
     LABELED,

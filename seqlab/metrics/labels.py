@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-UNSCORED = "_"  # the tag of a word that is not scored: CoNLL-U's mark for an unspecified value
+from seqlab.metrics.unscored import UNSCORED
 
 
 def correct_sums(gold: str | Sequence[str], predicted: str | Sequence[str]) -> np.ndarray:

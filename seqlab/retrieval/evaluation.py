@@ -18,8 +18,9 @@ from seqlab.baselines.ranker import Ranker, rank_queries
 from seqlab.comparison.judgment.statistics import LEVEL, POWER, estimate
 from seqlab.comparison.judgment.verdicts import judge
 from seqlab.comparison.results import Pair
-from seqlab.data.documents.document import Qrels, Query, relevant_documents, seen_queries
+from seqlab.data.documents.document import Qrels, Query, relevant_documents
 from seqlab.data.documents.encoded import MIN_JUDGED
+from seqlab.data.documents.pairs import seen_queries
 from seqlab.metrics.example_metric import ExampleMetric, mean_average_precision, mrr, ndcg_10, recall_100
 from seqlab.metrics.metric import Metric
 

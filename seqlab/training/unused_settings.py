@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from seqlab.config import RunSettings, TrainSettings
+from seqlab.config import ExampleKind, RunSettings, TrainSettings
 from seqlab.data.corpora.find import has_rows
-from seqlab.data.documents.open_pairs import is_collection
-from seqlab.data.examples.load import column_of_splits
+from seqlab.data.documents.collection_layout import is_collection
 from seqlab.data.examples.split_column import IGNORED
 from seqlab.errors import UsageError
 from seqlab.registry import CORPORA
@@ -41,8 +40,7 @@ def refuse_unused(settings: RunSettings, given: Mapping[str, Any]) -> None:
             raise UsageError(f"{key} does nothing for --task {settings.task.name}: {unused[key]}. Leave out {option}.")
     asks_ratios = given.get("corpus.split_ratios") is not None
     kind = task.examples if task.examples != "documents" else None
-    column = column_of_splits(kind, settings.corpus) if asks_ratios and kind else None
-    if column:
+    if asks_ratios and kind and (column := _split_column(settings, kind)):
         raise UsageError(
             f"corpus.split_ratios is {settings.corpus.split_ratios}, but the column '{column}' gives the splits: leave "
             f"it out, or ignore the column: {IGNORED}"
@@ -53,6 +51,12 @@ def refuse_unused(settings: RunSettings, given: Mapping[str, Any]) -> None:
     for key, reason in _idle_settings(settings).items():
         if given.get(key) is not None:
             raise UsageError(f"{key} does nothing: {reason}. Leave it out.")
+
+
+def _split_column(settings: RunSettings, kind: ExampleKind) -> str | None:
+    from seqlab.data.examples.load import column_of_splits  # needs numpy: other settings are refused without it
+
+    return column_of_splits(kind, settings.corpus)
 
 
 def _idle_settings(settings: RunSettings) -> dict[str, str]:

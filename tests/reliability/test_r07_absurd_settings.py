@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from reliability_runs import environment
 
-MOST_SECONDS = 0.5  # of computing, on a core that is no slower than PACE: other programs on the machine do not count
-PACE = 0.055  # seconds in which such a core adds up a million squares; virtual cores are slower at times
+MOST_SECONDS = 0.5  # of computing: other programs on the machine do not count
 TRIES = 8
 
 # what is asked for, and what the refusal must name
@@ -48,17 +47,9 @@ PROGRAM = """
 import json, sys, time
 from contextlib import redirect_stderr
 from io import StringIO
-commands, builds, usual_pace = json.loads(sys.argv[1])
+commands, builds = json.loads(sys.argv[1])
 found = []
-def pace():
-    began = time.process_time()
-    sum(number * number for number in range(1_000_000))
-    return time.process_time() - began
-def seconds_since(began, pace_before):
-    seconds = time.process_time() - began
-    return seconds * min(1, usual_pace / ((pace_before + pace()) / 2))
 for command in commands:
-    pace_before = pace()
     began = time.process_time()
     from seqlab.__main__ import main
     sys.argv = ["seqlab", *command]
@@ -68,9 +59,8 @@ for command in commands:
             code = 0
         except SystemExit as ended:
             code = ended.code
-    found.append([code, printed.getvalue(), seconds_since(began, pace_before), "torch" in sys.modules])
+    found.append([code, printed.getvalue(), time.process_time() - began, "torch" in sys.modules])
 for asked in builds:
-    pace_before = pace()
     began = time.process_time()
     import seqlab
     from seqlab.errors import UsageError
@@ -79,7 +69,7 @@ for asked in builds:
         code, message = 0, ""
     except UsageError as error:
         code, message = error.exit_code, str(error)
-    found.append([code, message, seconds_since(began, pace_before), "torch" in sys.modules])
+    found.append([code, message, time.process_time() - began, "torch" in sys.modules])
 print(json.dumps(found))
 """
 
@@ -97,7 +87,7 @@ def in_a_process(commands: list[list[str]], builds: list[dict[str, Any]]) -> lis
 
 
 def _in_one_process(commands: list[list[str]], builds: list[dict[str, Any]]) -> list[list[Any]]:
-    arguments = [sys.executable, "-c", PROGRAM, json.dumps([commands, builds, PACE])]
+    arguments = [sys.executable, "-c", PROGRAM, json.dumps([commands, builds])]
     done = subprocess.run(arguments, capture_output=True, text=True, env=environment(), timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

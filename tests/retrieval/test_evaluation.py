@@ -11,8 +11,8 @@ from seqlab.baselines.bm25 import Bm25
 from seqlab.baselines.memorizing import NearestQuery
 from seqlab.comparison.judgment.statistics import estimate
 from seqlab.data.documents.collection import scifact
-from seqlab.data.documents.document import Document, Query, relevant_documents, seen_queries
-from seqlab.data.documents.pairs import JudgedQuery, RetrievalExamples, TrainingPair
+from seqlab.data.documents.document import Document, Query, relevant_documents
+from seqlab.data.documents.pairs import JudgedQuery, RetrievalExamples, TrainingPair, seen_queries
 from seqlab.data.documents.python_docs import python_sections
 from seqlab.metrics.descriptions import NDCG_10
 from seqlab.retrieval.evaluation import Evaluation, evaluate_rankers

@@ -1,9 +1,7 @@
 """What is searched and what is asked: documents, queries, and which documents answer which query."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-
-import numpy as np
 
 Qrels = Mapping[str, Mapping[str, int]]  # query id -> document id -> relevance; above 0 is relevant
 
@@ -32,11 +30,3 @@ class Query:
 
 def relevant_documents(judged: Mapping[str, int]) -> list[str]:
     return [document for document, relevance in judged.items() if relevance > 0]
-
-
-def seen_queries(asked: Iterable[Iterable[str]], learned: Iterable[Iterable[str]]) -> np.ndarray:
-    """Whether a relevant document of each query that is asked is relevant for a learned query, too (Q).
-
-    asked and learned: the relevant documents of each query."""
-    known = {document for relevant in learned for document in relevant}
-    return np.array([not known.isdisjoint(relevant) for relevant in asked], bool)

@@ -9,6 +9,7 @@ from pathlib import Path
 from seqlab.config import CorpusSettings
 from seqlab.data.builtin_names import shadow_notes
 from seqlab.data.documents.collection import Collection, read_collection
+from seqlab.data.documents.collection_layout import is_collection
 from seqlab.data.documents.document import Document
 from seqlab.data.documents.fixes import DocumentFixes
 from seqlab.data.documents.folds import with_validation
@@ -68,16 +69,6 @@ def open_unsplit(corpus: CorpusSettings) -> RetrievalExamples:
     fixes = DocumentFixes(skip_limit=corpus.skip_limit, to_name_text=RENAME_TEXT)
     texts = known_items(list(read_documents(corpus.source, fixes)))
     return retrieval_examples(_name(corpus.source), {"whole": texts}, (), "all of it", fixes.notes())
-
-
-def is_collection(source: Sequence[str]) -> bool:
-    """Whether the source is a folder with documents and queries in the layout of BEIR."""
-    if len(source) != 1 or not source[0]:
-        return False
-    path = Path(source[0])
-    with suppress(OSError, ValueError):  # reading says what is wrong
-        return path.is_dir() and all(any(path.glob(f"{name}.jsonl*")) for name in ("corpus", "queries"))
-    return False
 
 
 def documents_to_name(corpus: CorpusSettings, default: str = "notes/") -> str:

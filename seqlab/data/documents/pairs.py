@@ -6,13 +6,13 @@ masks. open_pairs.py reads all of it from collections, documents and tables.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
-from seqlab.data.documents.document import Document, relevant_documents, seen_queries
+from seqlab.data.documents.document import Document, relevant_documents
 from seqlab.data.examples.example import Examples
 from seqlab.errors import DataError
 from seqlab.wording import counted
@@ -198,3 +198,11 @@ def _known_item(document: Document) -> tuple[str, Document]:
     if len(words) <= QUERY_WORDS:
         return "", document
     return " ".join(words[:QUERY_WORDS]), Document(document.id, words[QUERY_WORDS])
+
+
+def seen_queries(asked: Iterable[Iterable[str]], learned: Iterable[Iterable[str]]) -> np.ndarray:
+    """Whether a relevant document of each query that is asked is relevant for a learned query, too (Q).
+
+    asked and learned: the relevant documents of each query."""
+    known = {document for relevant in learned for document in relevant}
+    return np.array([not known.isdisjoint(relevant) for relevant in asked], bool)

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from seqlab.data.examples.groups import Groups
-from seqlab.metrics.labels import UNSCORED as UNSCORED
+from seqlab.metrics.unscored import UNSCORED as UNSCORED
 
 
 @dataclass(frozen=True)
