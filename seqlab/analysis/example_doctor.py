@@ -29,6 +29,7 @@ from seqlab.data.examples.example import Examples, TaggedSentence
 from seqlab.data.examples.lines import TABLES, Location, quote_list, suffix
 from seqlab.data.examples.table_sample import sample_table
 from seqlab.data.file_names import shorten
+from seqlab.data.near_copies import reworded_notes
 from seqlab.data.overlap import example_overlap
 from seqlab.errors import DataError
 from seqlab.metrics.metric import Metric
@@ -135,6 +136,7 @@ def _examine(
     warnings += [lost] if (lost := lost_labels_note(train, limit)) else []
     few = few_examples_note({name: len(split) for name, split in dataset.splits.items()})
     warnings += [*_label_warnings(data, labels), *never_scored_notes(data.splits), *few]
+    warnings += reworded_notes(data.splits)
     log("timing training steps")
     estimate = estimate_run(fitted, dataset, DEFAULT_STEPS)
     log("scoring baselines")

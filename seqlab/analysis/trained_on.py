@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from seqlab.data.examples.example import Examples
 from seqlab.data.files import STANDARD_INPUT
-from seqlab.data.overlap import Overlap, example_overlap, measure_overlap
+from seqlab.data.near_copies import near_copied_examples
+from seqlab.data.overlap import LITTLE, MAX_OVERLAP, Overlap, example_overlap, measure_overlap
 from seqlab.errors import DataError, MissingInput, SeqlabWarning
 from seqlab.runs.reopen import open_other
 from seqlab.runs.run import Run
@@ -23,10 +24,11 @@ def trained_on(run: Run, sources: Sequence[str]) -> tuple[float | None, str]:
         except (DataError, MissingInput) as error:
             return None, f"How much of this data was trained on is not known: {error}"
     if isinstance(given, Examples):
-        overlap = example_overlap(given.splits["whole"], training.splits["train"])
-    else:
-        overlap = measure_overlap(given, "whole", training)
-    return overlap.share, _sentence(overlap, "examples" if isinstance(given, Examples) else "text")
+        splits = given.splits["whole"], training.splits["train"]
+        same, near = (compare(*splits) for compare in (example_overlap, near_copied_examples))
+        return same.share, _sentence(same, "examples") + _with_changes(same, near)
+    overlap = measure_overlap(given, "whole", training)
+    return overlap.share, _sentence(overlap, "text")
 
 
 def _sentence(overlap: Overlap, kind: str) -> str:
@@ -36,5 +38,16 @@ def _sentence(overlap: Overlap, kind: str) -> str:
     if not overlap.repeated:
         return f"None of this data is in the training {kind} {counts}."
     share = f"{overlap.share:.0%}" if overlap.share >= 0.01 else f"{overlap.share:.1%}"
-    warning = ": new data will be harder" if overlap.share >= 0.1 else ""
-    return f"{share} of this data is in the training {kind} {counts}{warning}."
+    return f"{share} of this data is in the training {kind} {counts}{_warning(overlap)}."
+
+
+def _with_changes(same: Overlap, near: Overlap) -> str:
+    """Nothing where hardly more is copied with small changes than as it is."""
+    if near.share < same.share + LITTLE:
+        return ""
+    counts = f"({near.repeated:,} of {near.checked:,} {near.unit})"
+    return f" With small changes, {near.share:.0%} of it is {counts}{_warning(near)}."
+
+
+def _warning(overlap: Overlap) -> str:
+    return ": new data will be harder" if overlap.share >= MAX_OVERLAP else ""

@@ -13,7 +13,7 @@ from seqlab.data.near_copies import near_copies
 from seqlab.data.overlap import MAX_OVERLAP, Overlap, measure_overlap
 from seqlab.data.text.given_splits import GivenSplits
 from seqlab.data.text.scatter import MAX_GAP
-from seqlab.data.text.split import SplitText, slice_ranges
+from seqlab.data.text.split import SplitText, compared_splits, slice_ranges
 from seqlab.mixing.gram_table import GramTable
 from seqlab.registry import TOKENIZERS
 from seqlab.runs.run import Run
@@ -62,8 +62,8 @@ def split_overlap(text: SplitText) -> tuple[bool, str]:
     joined, complete = ((text, split) for split in text.splits), ((part, "whole") for part in whole)
     if not scattered and not isinstance(text, LargeText) and _checksum(joined) != _checksum(complete):
         return False, "the splits joined are not the text: some of it is in two splits, or in none"
-    overlaps = {split: measure_overlap(text, split) for split in text.splits if split != "train"}
-    return judge_overlaps(overlaps, "also in the training split")
+    pairs = compared_splits(text.splits)
+    return judge_splits({(split, earlier): measure_overlap(text, split, earlier=earlier) for split, earlier in pairs})
 
 
 @check("held-out data is not copied with small changes")
@@ -77,6 +77,15 @@ def judge_copies(overlaps: Mapping[str, Overlap]) -> tuple[bool | None, str]:
     if not any(overlap.checked for overlap in overlaps.values()):
         return None, "the held-out data is too short to tell a copy from a coincidence"
     return judge_overlaps(overlaps, "are near copies of training data")
+
+
+def judge_splits(overlaps: Mapping[tuple[str, str], Overlap]) -> tuple[bool, str]:
+    """Whether few enough of each held-out split are in the splits before it, and the counts."""
+    judged: list[tuple[bool, str]] = []
+    for earlier, name in (("train", "training"), ("validation", "validation")):
+        some = {split: overlap for (split, other), overlap in overlaps.items() if other == earlier}
+        judged += [judge_overlaps(some, f"also in the {name} split")] if some else []
+    return all(passed for passed, _ in judged), "; ".join(detail for _, detail in judged)
 
 
 def judge_overlaps(overlaps: Mapping[str, Overlap], what: str) -> tuple[bool, str]:

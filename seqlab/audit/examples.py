@@ -7,13 +7,14 @@ import numpy as np
 import torch
 
 from seqlab.analysis.giveaways import giveaways
-from seqlab.audit.data import judge_copies, judge_overlaps
+from seqlab.audit.data import judge_copies, judge_overlaps, judge_splits
 from seqlab.audit.origins import vocabulary_origin
 from seqlab.audit.result import check
 from seqlab.audit.tolerance import MEAN_TOLERANCE, deviation, format_deviation, largest, within_tolerance
 from seqlab.data.examples.example import Example, LabeledText, TaggedSentence
 from seqlab.data.near_copies import near_copied_examples
 from seqlab.data.overlap import Overlap, example_overlap
+from seqlab.data.text.split import compared_splits
 from seqlab.decode.translation import batch_sources, translate
 from seqlab.models.translator import Translator
 from seqlab.registry import TASKS
@@ -129,8 +130,8 @@ def _labels(examples: Sequence[Example]) -> set[str]:
 def split_overlap(dataset: ExampleDataset) -> tuple[bool, str]:
     """Inputs that the training split repeats can be memorized."""
     splits = dataset.data.splits
-    overlaps = {split: example_overlap(splits[split], splits["train"]) for split in splits if split != "train"}
-    return judge_overlaps(overlaps, "also in the training split")
+    pairs = compared_splits(splits)
+    return judge_splits({(split, earlier): example_overlap(splits[split], splits[earlier]) for split, earlier in pairs})
 
 
 @check("held-out data is not copied with small changes")

@@ -11,6 +11,7 @@ from seqlab.data.examples.checks import label_notes, labels_of
 from seqlab.data.examples.example import Examples, TextPair
 from seqlab.data.invisible import invisible_notes, space_notes
 from seqlab.data.lost_characters import lost_notes
+from seqlab.data.near_copies import reworded_notes
 from seqlab.data.overlap import overlap_notes
 from seqlab.data.subwords import CutText
 from seqlab.data.text.split import SplitText
@@ -19,7 +20,7 @@ from seqlab.data.text.split import SplitText
 def content_notes(data: SplitText | Examples) -> list[str]:
     """For the log. Repeated lines and examples have notes of their own, from where they are read."""
     if isinstance(data, Examples):
-        return [*label_notes(data.splits), *notes_on_content(data)]
+        return [*label_notes(data.splits), *reworded_notes(data.splits), *notes_on_content(data)]
     if isinstance(data, LargeText):
         return _sample_notes(data)
     return [*overlap_notes(data), *notes_on_content(data)]

@@ -6,7 +6,7 @@ split. Natural language repeats phrases too, but from many places: MIN_SHARE is 
 
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -14,8 +14,9 @@ import numpy as np
 
 from seqlab.data.alike import same_form
 from seqlab.data.examples.example import Example
-from seqlab.data.overlap import Overlap, hashes
-from seqlab.data.text.split import SplitText
+from seqlab.data.file_names import shorten
+from seqlab.data.overlap import LITTLE, Overlap, hashes
+from seqlab.data.text.split import TESTED_TWICE, SplitText, compared_splits
 
 PIECE = 128  # characters of a piece of running text
 PLACE = 2 * PIECE  # characters of a place in the training text; places overlap by half
@@ -25,6 +26,8 @@ SHORTEST = 20  # characters of an example or line: "Thanks!" and "thanks." are a
 MAX_REPEATS = 64  # an n-gram that is more frequent among the places compared at once, such as spaces, tells nothing
 AT_ONCE = 1 << 12  # places
 FILTER_BITS = 22
+# what a repost changes: addresses, names of users, and the mark of a retweet
+ADDRESSES = re.compile(r"\b(?:https?://|www\.)\S+|(?<![\w.])@\w+:?|^\s*RT(?=\s+@)", re.IGNORECASE)
 ODD = 0x9E3779B97F4A7C15  # makes one number of 64 bits from an n-gram and its text
 
 
@@ -70,15 +73,41 @@ def near_copied_examples(examples: Sequence[Example], training: Sequence[Example
     return near_copied_sentences(inputs, known, "inputs")
 
 
+def reworded_notes(splits: Mapping[str, Sequence[Example]]) -> list[str]:
+    """For the log: held-out inputs that differ from an earlier split's in punctuation or addresses only, if they are
+    more than a few. Alike ones have notes of their own, from where they are read; the audit finds other near copies."""
+    words = {split: [_words(example.input) for example in examples] for split, examples in splits.items()}
+    notes: list[str] = []
+    for split, earlier in compared_splits(splits):
+        known, alike = set(words[earlier]), {same_form(example.input) for example in splits[earlier]}
+        pairs = zip(words[split], splits[split], strict=True)
+        found = [example.input for plain, example in pairs if plain and plain in known]
+        found = [text for text in found if same_form(text) not in alike]
+        if found and len(found) >= LITTLE * len(splits[split]):
+            overlap = Overlap("inputs", len(splits[split]), len(found))
+            of, so = ("a training", overlap.verdict) if earlier == "train" else (f"a {earlier}", TESTED_TWICE)
+            notes.append(
+                f"{split}: {overlap.repeated:,} of {overlap.checked:,} inputs ({overlap.share:.1%}) differ from {of} "
+                f"input only in case, punctuation, addresses or user names, such as '{shorten(found[0], 60)}': {so}"
+            )
+    return notes
+
+
+def _words(text: str) -> str:
+    """Nothing of a short text."""
+    bare = _without_addresses(text)
+    return _plain(bare) if len(bare) >= SHORTEST else ""
+
+
 def near_copied_sentences(sentences: Sequence[str], training: Iterable[str], unit: str) -> Overlap:
-    """Without case and punctuation. Short ones have too few n-grams: they are copies if they are equal."""
-    compared = [sentence for sentence in sentences if len(sentence) >= SHORTEST]
-    compared = [_plain(sentence[:LONGEST]) for sentence in compared[:: -(-len(compared) // MAX_PIECES) or 1]]
+    """Without case, punctuation and addresses. Short ones have too few n-grams: they are copies if they are equal."""
+    compared = [bare for sentence in sentences if len(bare := _without_addresses(sentence)) >= SHORTEST]
+    compared = [_plain(bare) for bare in compared[:: -(-len(compared) // MAX_PIECES) or 1]]
     counts, equal = Counter(compared), set[str]()
 
     def places() -> Iterator[str]:
         for sentence in training:
-            plain = _plain(sentence[:LONGEST])
+            plain = _plain(_without_addresses(sentence))
             if plain in counts:
                 equal.add(plain)
             yield plain
@@ -90,9 +119,14 @@ def near_copied_sentences(sentences: Sequence[str], training: Iterable[str], uni
     near = sum(share >= SENTENCES.min_share for plain, share in zip(long, shares_N, strict=True) if plain not in equal)
     found = sum(counts[plain] for plain in equal) + int(near)
     short = len(compared) - len(long)
-    about = f" of {SHORTEST} characters or more, without case and punctuation"
+    about = f" of {SHORTEST} characters or more, without case, punctuation and addresses"
     about += f" ({short:,} under {SENTENCES.shortest}: only equal ones)" if short else ""
     return Overlap(f"{unit}{about}", len(compared), found)
+
+
+def _without_addresses(sentence: str) -> str:
+    """The characters that are compared."""
+    return ADDRESSES.sub(" ", sentence)[:LONGEST].strip()
 
 
 def _plain(sentence: str) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from seqlab.data.alike import same_form
 from seqlab.data.examples.example import Example
-from seqlab.data.text.split import MAX_CHECKED, SplitText, repeated_lines
+from seqlab.data.text.split import MAX_CHECKED, TESTED_TWICE, SplitText, compared_splits, repeated_lines
 
 WINDOW = 32  # characters, a power of two
 CHUNK = 1 << 16  # characters hashed at once: the intermediate arrays stay in the processor's cache
@@ -52,23 +52,25 @@ class Overlap:
 
 
 def overlap_notes(text: SplitText) -> list[str]:
-    """For the log: how much of each held-out split of a stream the training split has too, if it is more than a little.
+    """For the log: how much of each held-out split of a stream an earlier split has too, if it is more than a little.
 
     Repeated lines of documents have notes of their own (split.py)."""
-    held_out = [] if text.by_lines else [split for split in text.splits if split in ("validation", "test")]
-    overlaps = {split: measure_overlap(text, split) for split in held_out}
+    pairs = [] if text.by_lines else compared_splits(text.splits)
+    overlaps = {(split, earlier): measure_overlap(text, split, earlier=earlier) for split, earlier in pairs}
     return [
         f"{split}: {overlap.repeated:,} of {overlap.checked:,} {overlap.unit} ({overlap.share:.1%}) also occur in the "
-        f"training split: {overlap.verdict}"
-        for split, overlap in overlaps.items()
+        + (f"training split: {overlap.verdict}" if earlier == "train" else f"{earlier} split: {TESTED_TWICE}")
+        for (split, earlier), overlap in overlaps.items()
         if overlap.share >= LITTLE
     ]
 
 
-def measure_overlap(text: SplitText, split: str = "validation", training: SplitText | None = None) -> Overlap:
-    """Compare a split with all of the training split, its own or that of another text."""
+def measure_overlap(
+    text: SplitText, split: str = "validation", training: SplitText | None = None, earlier: str = "train"
+) -> Overlap:
+    """Compare a split with all of the training split, its own or that of another text, or with another split of it."""
     compare = _compare_lines if text.by_lines else _compare_windows
-    return compare(text, split, training or text)
+    return compare(text, split, training or text, earlier)
 
 
 def example_overlap(examples: Sequence[Example], training: Sequence[Example]) -> Overlap:
@@ -77,18 +79,18 @@ def example_overlap(examples: Sequence[Example], training: Sequence[Example]) ->
     return Overlap("inputs", len(examples), sum(same_form(example.input) in known for example in examples))
 
 
-def _compare_lines(text: SplitText, split: str, training: SplitText) -> Overlap:
-    return Overlap("lines", *repeated_lines(text, split, training))
+def _compare_lines(text: SplitText, split: str, training: SplitText, earlier: str) -> Overlap:
+    return Overlap("lines", *repeated_lines(text, split, training, earlier))
 
 
-def _compare_windows(text: SplitText, split: str, training: SplitText) -> Overlap:
+def _compare_windows(text: SplitText, split: str, training: SplitText, earlier: str) -> Overlap:
     """Arrays over W have an entry for each distinct held-out window, over N for each position of a chunk."""
     checked_W, counts_W = np.unique(_held_out_hashes(text, split), return_counts=True)
     repeated_W = np.zeros(len(checked_W), bool)
     # a lookup in a small table spares nearly all positions the search
     prefixes = np.zeros(2**FILTER_BITS, bool)
     prefixes[checked_W >> (64 - FILTER_BITS)] = True
-    for hashes_N in chain.from_iterable(map(hashes, training.segments("train"))):
+    for hashes_N in chain.from_iterable(map(hashes, training.segments(earlier))):
         candidates = hashes_N[prefixes[hashes_N >> (64 - FILTER_BITS)]]
         places = np.searchsorted(checked_W, candidates)
         places = places[np.append(checked_W, 0)[places] == candidates]

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from seqlab.config import resolve
+from seqlab.config import RunSettings, resolve
 from seqlab.errors import MissingInput, SeqlabError, UsageError
 from seqlab.metrics.metric import Metric
 from seqlab.registry import PluginNotAllowed
@@ -105,7 +105,7 @@ def _entry(path: Path) -> RunEntry:
             date=results.date if results else config["created"],
             status="damaged weights" if damaged else "finished" if results else "unfinished",
             data=config["corpus"]["fingerprint"],
-            rule=config["corpus"].get("rule", settings.corpus.split_ratios),
+            rule=_rule(config["corpus"], settings),
             mode=results.mode if results else "",
             window=results.window if results and results.mode == "window" else None,
             tokenizer=settings.tokenizer.name,
@@ -125,3 +125,10 @@ def _entry(path: Path) -> RunEntry:
         )
     except (SeqlabError, TypeError, AttributeError, KeyError):
         return RunEntry(str(path), "?", "?", 0, "", None, None, 0, "", "damaged")
+
+
+def _rule(corpus: dict[str, Any], settings: RunSettings) -> str:
+    """How the data was split, and whether lines were scored one by one: a model of them is no rival of one that reads
+    on."""
+    rule: str = corpus.get("rule", settings.corpus.split_ratios)
+    return f"{rule}, by lines" if settings.corpus.documents == "lines" and "lines" not in rule else rule

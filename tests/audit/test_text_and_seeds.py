@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from audit_cases import learnt_from_everything, new_text, red, untrained
+from audit_cases import TINY, learnt_from_everything, new_text, red, untrained
 from torch import Tensor
 
 from seqlab import api
@@ -23,6 +23,7 @@ from seqlab.data.text.split import SplitText
 from seqlab.registry import TOKENIZERS
 from seqlab.tasks.language import LanguageTask
 from seqlab.tokenization.tokenizer import Tokenizer
+from seqlab.training.progress import Reporter
 
 OVERLAP, SEED, VOCABULARY, ORIGINS = (check.name for check in (split_overlap, same_seed, vocabulary, origins))
 COPIED = near_copied.name
@@ -58,6 +59,22 @@ def test_a_test_part_that_stands_in_the_training_part(tmp_path: Path) -> None:
     }
     assert not result[OVERLAP].passed
     assert "validation: 0 of" in result[OVERLAP].detail and "test: 31 of 31" in result[OVERLAP].detail
+
+
+@pytest.mark.parametrize("documents", ["stream", "lines"])
+def test_a_validation_file_that_is_part_of_the_test_file(tmp_path: Path, documents: str) -> None:
+    """What is chosen on validation is then chosen on the test, too."""
+    new = new_text(20_000).replace(" ", "\n") if documents == "lines" else new_text(20_000)
+    train, test = (written(tmp_path, part, f"{at}.txt") for at, part in enumerate((new[:16_000], new[16_000:20_000])))
+    validation = written(tmp_path, new[16_000:19_000], "validation.txt")
+    said: list[str] = []
+    reporter = Reporter()
+    reporter.log = said.append  # pyright: ignore[reportAttributeAccessIssue]
+    files = {"validation": str(validation), "test": str(test), "documents": documents}
+    run = api.train(train, out=tmp_path / "run", reporter=reporter, **{**TINY, **files})
+    result = {check.name: check for check in audit(run)}
+    assert not result[OVERLAP].passed and "also in the validation split" in result[OVERLAP].detail
+    assert any("the validation split: what is chosen on validation" in note for note in said), said
 
 
 @pytest.mark.parametrize("documents", ["stream", "lines"])

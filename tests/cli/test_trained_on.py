@@ -55,3 +55,12 @@ def test_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seqlab: Comma
     trained = run.config["corpus"]["examples"]["train"]
     first = seqlab("evaluate", "r", "reviews.tsv").out.splitlines()[0]
     assert first.startswith(f"{trained / 60:.0%} of this data is in the training examples ({trained} of 60 inputs)")
+    rows = [line.split("\t") for line in Path("reviews.tsv").read_text(encoding="utf-8").splitlines()[1:]]
+    long = [f"{text} {text} {text}\t{label}" for text, label in rows]
+    Path("long.tsv").write_text("\n".join(["text\tlabel", *long]), encoding="utf-8")
+    api.train("long.tsv", out="l", reporter=Reporter(), **sizes)
+    reposts = [f"RT @me: {line}" for line in long]
+    Path("reposts.tsv").write_text("\n".join(["text\tlabel", *reposts]), encoding="utf-8")
+    said = " ".join(seqlab("evaluate", "l", "reposts.tsv").out.split())
+    assert said.startswith("None of this data is in the training examples (0 of 60 inputs). With small changes, ")
+    assert "new data will be harder." in said

@@ -7,7 +7,7 @@ import pytest
 
 from seqlab.config import CorpusSettings
 from seqlab.data.examples.example import LabeledText
-from seqlab.data.near_copies import near_copied_examples, near_copies
+from seqlab.data.near_copies import near_copied_examples, near_copies, reworded_notes
 from seqlab.data.overlap import measure_overlap
 from seqlab.data.text.corpus import corpus_from_text
 from seqlab.data.text.split import SplitText, split_text
@@ -66,7 +66,7 @@ def test_short_inputs_are_compared_but_for_case_and_punctuation() -> None:
     result = near_copied_examples([LabeledText(text, "a") for text in short], training)
     assert (result.checked, result.repeated) == (3, 1)  # "Fine." may be a coincidence
     assert result.unit == (
-        "inputs of 20 characters or more, without case and punctuation (3 under 40: only equal ones)"
+        "inputs of 20 characters or more, without case, punctuation and addresses (3 under 40: only equal ones)"
     )
     mixed = near_copied_examples([LabeledText(text, "a") for text in (short[0], words(12))], training)
     assert (mixed.checked, mixed.repeated) == (2, 1) and "(1 under 40" in mixed.unit
@@ -87,6 +87,30 @@ def test_copies_are_found_among_phrases_that_all_examples_repeat() -> None:
     copied = [LabeledText(line.upper(), "a") for line in known[:20]]
     assert near_copied_examples(copied, training).repeated == 20
     assert near_copied_examples([LabeledText(known[0] + "999", "a")], training).repeated == 0
+
+
+def test_reposts_are_copies_whatever_their_addresses() -> None:
+    known = [f"{words(9, seed)} https://t.co/{seed:06}" for seed in range(100)]
+    training = [LabeledText(line, "a") for line in known]
+    reposts = [f"RT @user{at}: {line.partition('https')[0]}www.example.com/{at}" for at, line in enumerate(known[:20])]
+    assert near_copied_examples([LabeledText(line, "a") for line in reposts], training).repeated == 20
+    links = [LabeledText(f"@you see https://example.com/a/long/path/{at}", "a") for at in range(5)]
+    assert near_copied_examples(links, [LabeledText(links[0].text + "9", "a")]).checked == 0  # nothing is left of them
+
+
+def test_held_out_inputs_that_are_reworded_are_noted() -> None:
+    known = [LabeledText(words(9, seed) + ".", "a") for seed in range(100)]
+    other = [LabeledText(words(9, seed), "a") for seed in range(200, 290)]
+    changed = [LabeledText(f"RT @me: {example.text.rstrip('.')}!!", "a") for example in known[:10]]
+    (note,) = reworded_notes({"train": known, "validation": [*other, *changed]})
+    assert note.startswith(
+        "validation: 10 of 100 inputs (10.0%) differ from a training input only in case, punctuation"
+    )
+    (note,) = reworded_notes({"train": other[:30], "validation": known, "test": [*changed, *other[40:]]})
+    assert note.startswith("test: 10 of 60 inputs") and "a validation input" in note and "chosen on validation" in note
+    assert reworded_notes({"train": known, "validation": [*other, *known]}) == []  # equal ones have other notes
+    short = [LabeledText(text, "a") for text in ("Thanks!", "thanks.")]
+    assert reworded_notes({"train": short[:1], "validation": short[1:]}) == []
 
 
 @pytest.mark.parametrize("name", ["tiny-shakespeare/input.txt", "multi30k-en-de/train.en"])

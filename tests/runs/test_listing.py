@@ -119,11 +119,27 @@ def test_only_what_can_be_compared_is_sorted_together(folder: Path, capsys: pyte
         config[section][key] = value
         run.write_file("config.json", json.dumps(config).encode())
         write_results(run, results(validation=metrics(1.0, 2.7, bits, bits)))
+    for name, documents in (
+        ("from files", "stream"),
+        ("lines from files", "lines"),
+    ):  # the same files, scored otherwise
+        run = RunDirectory(Path(shutil.copytree(folder / "good", folder / name)))
+        config = json.loads((run.path / "config.json").read_text())
+        config["corpus"]["rule"] = "validation from files"
+        config["settings"]["corpus"]["documents"] = documents
+        run.write_file("config.json", json.dumps(config).encode())
     carried = RunDirectory(Path(shutil.copytree(folder / "good", folder / "other mode")))
     write_results(carried, results(validation=metrics(1.0, 2.7, 0.3, 0.3), mode="carry"))
     entries = list_runs(folder)
     groups = [[Path(entry.path).name for entry in group] for _, group in groupby(entries, lambda entry: entry.group)]
-    assert sorted(groups) == [["better", "good"], ["other mode"], ["other split"], ["other text"], ["unfinished"]]
+    assert sorted(groups[:-1]) == [
+        ["better", "good"],
+        ["from files"],
+        ["lines from files"],
+        ["other mode"],
+        ["other split"],
+        ["other text"],
+    ]
     assert groups[-1] == ["unfinished"]
     runs(folder)
     said = capsys.readouterr().out.replace("\n", " ")  # lines are as wide as the terminal

@@ -14,6 +14,7 @@ from seqlab.data.examples.odd_texts import odd_texts
 from seqlab.data.examples.odd_values import copied_sources, missing_texts, odd_labels, single_labels
 from seqlab.data.examples.untagged import where_tags_are
 from seqlab.data.file_names import shorten
+from seqlab.data.text.split import compared_splits
 from seqlab.errors import DataError
 from seqlab.wording import counted, split_in_words
 
@@ -194,9 +195,8 @@ def _repeated_inputs(splits: Mapping[str, LocatedExamples]) -> list[str]:
         have = f"{counted(len(several), 'input')} {'has' if len(several) == 1 else 'have'}"
         such_as = f"such as '{shorten(text, 60)}': {quote_list(sorted(given), 3)}"
         notes.append(f"{have} different {what} in different examples, {such_as}")
-    for split, earlier in (("validation", "train"), ("test", "train"), ("test", "validation")):
-        if split in splits and earlier in splits:
-            notes += _shared_inputs(split, splits[split], earlier, splits[earlier])
+    for split, earlier in compared_splits(splits):
+        notes += _shared_inputs(split, splits[split], earlier, splits[earlier])
     return notes
 
 

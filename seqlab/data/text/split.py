@@ -6,7 +6,7 @@ are often sorted, and the end of a sorted list is no fair sample of it.
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import chain, groupby
@@ -28,6 +28,7 @@ MIN_CHARACTERS = 64
 MIN_LINES = 10
 MAX_CHECKED = 20_000  # windows or lines of a long held-out split that are searched in the training split
 SHUFFLE_SEED = 0
+TESTED_TWICE = "what is chosen on validation is chosen on this part of the test, too"
 # where each split ends, in percent of the whole
 SPLIT_ENDS = {
     "90/10": {"train": 90, "validation": 100},
@@ -74,13 +75,14 @@ class SplitText:
             return []
         empty = self.count_empty_lines()
         notes = [f"skipped {counted(empty, 'empty line')}: every other line is a document"] if empty else []
-        for split in (split for split in self.splits if split in ("validation", "test")):
-            checked, repeated = repeated_lines(self, split, self)
+        for split, earlier in compared_splits(self.splits):
+            checked, repeated = repeated_lines(self, split, self, earlier)
             if repeated:
                 are, share = "is" if repeated == 1 else "are", f"{repeated / checked:.1%}"
+                of, so = ("training", "new lines will be harder") if earlier == "train" else (earlier, TESTED_TWICE)
                 notes.append(
-                    f"{repeated:,} of {checked:,} {split} lines ({share}) {are} also in the training split: new lines "
-                    f"will be harder. To leave out repeated lines: awk '!seen[$0]++' FILE > NEW"
+                    f"{repeated:,} of {checked:,} {split} lines ({share}) {are} also in the {of} split: {so}. To leave "
+                    f"out repeated lines: awk '!seen[$0]++' FILE > NEW"
                 )
         return notes
 
@@ -239,11 +241,18 @@ def split_text(corpus: Corpus, settings: CorpusSettings, is_whole: bool = False)
     return SplitText(corpus, settings, stats)
 
 
-def repeated_lines(text: SplitText, split: str, training: SplitText) -> tuple[int, int]:
-    """How many lines of a split were looked up, evenly spaced in a long one, and how many are in training too."""
+def compared_splits(splits: Collection[str]) -> list[tuple[str, str]]:
+    """The held-out splits, each with the splits before it, which it should not repeat."""
+    pairs = (("validation", "train"), ("test", "train"), ("test", "validation"))
+    return [pair for pair in pairs if pair[0] in splits and pair[1] in splits]
+
+
+def repeated_lines(text: SplitText, split: str, training: SplitText, earlier: str = "train") -> tuple[int, int]:
+    """How many lines of a split were looked up, evenly spaced in a long one, and how many are in training too, or in
+    another split."""
     every = max(1, sum(1 for _ in text.lines(split)) // MAX_CHECKED)
     checked = Counter(line for index, line in enumerate(text.lines(split)) if index % every == 0)
-    repeated = {line for line in training.lines("train") if line in checked}
+    repeated = {line for line in training.lines(earlier) if line in checked}
     return checked.total(), sum(checked[line] for line in repeated)
 
 
