@@ -99,7 +99,8 @@ def _judge_metric(task: TextTask, model: TokenModel, text: SplitText, name: str)
     passed = max(abs(shown / expected - 1), abs(judged / expected - 1)) <= allowed
     if name == "test" and passed:
         return True, f"test: the same over {scores.tokens:,} tokens"  # to print it would be a look at it
-    counted = f"{name}: {expected:.3f} nats per character counted, {shown:.3f} shown, {judged:.3f} judged"
+    part = f", the first {scores.tokens:,} tokens" if scores.tokens < targets else ""
+    counted = f"{name}{part}: {expected:.3f} nats per character counted, {shown:.3f} shown, {judged:.3f} judged"
     near = f" (the first token is read and not scored, so up to {allowed:.1%} apart is equal)" if passed else ""
     return passed, f"{counted}{near if f'{expected:.3f}' != f'{shown:.3f}' else ''}"
 

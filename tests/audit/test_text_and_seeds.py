@@ -241,3 +241,9 @@ def test_numbers_that_differ_and_count_as_equal_are_explained(tmp_path: Path) ->
     run = untrained(text, tokenizer="byte")
     (counted,) = (check for check in audit(run) if check.name == metric.name)
     assert counted.passed and "the first token is read and not scored, so up to" in counted.detail
+
+
+def test_a_recount_of_a_part_says_so(tmp_path: Path) -> None:
+    """Its number is another than that of the whole split."""
+    details = {check.name: check.detail for check in audit(untrained(written(tmp_path, new_text(20_000))))}
+    assert details[metric.name].startswith("validation, the first ")
