@@ -1,7 +1,7 @@
-"""Labeled texts and pairs from tables: TSV, CSV and JSON lines.
+"""Labeled texts and pairs from tables: TSV, CSV, JSON lines and Parquet.
 
-The first line names the columns; in JSON lines, the keys of the first objects do. columns.py finds the two to read,
-records.py reads what stands between the delimiters.
+The first line names the columns; in JSON lines, the keys of the first objects do; a Parquet file lists them.
+columns.py finds the two to read, records.py reads what stands between the delimiters.
 """
 
 import json
@@ -42,11 +42,13 @@ from seqlab.data.examples.lines import (
     quote_list,
     suffix,
 )
+from seqlab.data.examples.parquet_rows import read_parquet
 from seqlab.data.examples.records import content_records, refuse_other_line
 from seqlab.data.examples.row_ends import without_ends
 from seqlab.data.examples.split_column import find_split_column
 from seqlab.data.examples.unanswered import refuse_unanswered
 from seqlab.data.files import InputFixes
+from seqlab.data.parquet_files import PARQUET
 from seqlab.errors import DataError
 from seqlab.wording import counted
 
@@ -163,6 +165,9 @@ def open_table(
 ) -> ExampleTable:
     """The header and the rows, perhaps with those of empty cells. Columns that are requested by number belong to a
     table without a header."""
+    if suffix(path) == PARQUET:
+        names, parquet_rows = read_parquet(path)
+        return ExampleTable(parquet_rows[0].location, names, parquet_rows)
     if suffix(path) in JSON_LINES:
         rows = read_objects(path, fixes)
         objects = [row for row in rows if isinstance(row, TableRow)]
