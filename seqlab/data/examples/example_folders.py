@@ -15,7 +15,8 @@ DOCUMENTS = ("readme", "license", "licence", "copying", "citation", "changelog")
 
 def unclear_folder(folder: Path) -> FileLayout | None:
     """What a folder has that is no running text; None if it is one, or if opening it says what it is."""
-    files = [] if is_result(folder) else [path for path in files_below(folder) if not is_document(path)]
+    files = [] if is_result(folder) else files_below(folder)
+    files = [path for path in files if not is_document(path) and path.stat().st_size]  # Spark leaves an empty _SUCCESS
     if not files:
         return None
     names = name_files([*map(str, files)])
