@@ -183,7 +183,7 @@ def open_table(
         raise DataError(f"'{path}' is empty. Expected a header line such as {pair.header}, and rows below it.")
     location, names = header[0], [name.strip() for name in header[1]]
     if columns and all(name.isdigit() and name not in names for name in columns):
-        refuse_numbers(names, pair, columns, location)
+        refuse_numbers(names, pair, columns, location, [*fixes.first_lines])
         shown = " | ".join(f"{name:.30}" for name in names[:4])
         fixes.first_lines[path.name] = shown
         names = [str(number) for number in range(1, len(names) + 1)]
