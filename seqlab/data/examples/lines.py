@@ -28,7 +28,7 @@ CONLLU = ".conllu"
 MISSING_VALUES = {
     *("na", "n/a", "n.a.", "nan", "<na>", "nat", "null", "(null)", "nil", "none", "undefined", "(blank)", "?", "-"),
     *("#n/a", "#ref!", "#name?", "#value!", "#div/0!", "#num!", "#null!"),  # of spreadsheets
-    *(r"\n", "[deleted]", "[removed]"),  # \N in dumps of databases, the others on Reddit
+    *(r"\n", ".", "[deleted]", "[removed]"),  # in dumps of databases (\N), in Stata and SAS, on Reddit
 }
 COMMENTS = "comments, which begin with #"  # lines that are passed over
 COLUMNS = (".conll", ".bio", ".iob", ".iob2")
