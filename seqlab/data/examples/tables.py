@@ -24,7 +24,6 @@ from seqlab.data.examples.columns import (
     known_columns,
     other_columns,
     readable_columns,
-    refuse_numbers,
     refuse_other_answers,
 )
 from seqlab.data.examples.decisions import AcceptedRows, find_decisions
@@ -42,6 +41,7 @@ from seqlab.data.examples.lines import (
     quote_list,
     suffix,
 )
+from seqlab.data.examples.numbered_columns import refuse_numbers
 from seqlab.data.examples.parquet_rows import read_parquet
 from seqlab.data.examples.records import content_records, refuse_other_line
 from seqlab.data.examples.row_ends import without_ends
