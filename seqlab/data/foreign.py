@@ -5,6 +5,7 @@ import zipfile
 import zlib
 from pathlib import Path
 
+from seqlab.data.parquet_files import AS_JSON_LINES
 from seqlab.data.standard_input import is_copy
 from seqlab.errors import DataError
 from seqlab.wording import counted
@@ -21,6 +22,7 @@ ZIPPED = {  # what a zip archive is, by the name of an entry, or the type that o
 ZIP, MIMETYPE = b"PK\x03\x04", "mimetype"
 TAR, TAR_AT = b"ustar", 257
 UNPACK_ALL = "Unpack it, and give the files in it: "
+TO_JSON_LINES = f"{AS_JSON_LINES} > new.jsonl"
 GZIP = b"\x1f\x8b\x08"
 FOREIGN = {  # how they begin; FILE is the file, and NEW a name for its text
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": (
@@ -32,6 +34,7 @@ FOREIGN = {  # how they begin; FILE is the file, and NEW a name for its text
         "a database of SQLite",
         "Export a table of it, such as: sqlite3 -header -csv FILE 'SELECT * FROM TABLE' > new.csv",
     ),
+    b"PAR1\x15": ("a Parquet file", "Give it a name that ends in .parquet, or make JSON lines of it: " + TO_JSON_LINES),
     b"%PDF-": ("a PDF", "Extract its text: pdftotext FILE new.txt"),
     GZIP: ("packed by gzip", "Give it a name that ends in .gz, or unpack it: gzip -dc < FILE > NEW"),
     b"BZh91AY&SY": ("packed by bzip2", "Unpack it: bzip2 -dc < FILE > NEW"),

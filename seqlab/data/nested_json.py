@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from seqlab.data.foreign import on_file
+from seqlab.data.parquet_files import AS_JSON_LINES, PARQUET
 
 
 def nested_texts_advice(rows: Sequence[Mapping[str, Any]], name: str) -> str:
@@ -17,11 +18,16 @@ def nested_texts_advice(rows: Sequence[Mapping[str, Any]], name: str) -> str:
     if not texts:
         return ""
     if key := _only_key(rows):
-        command = f"jq -c {shlex.quote(f'.{_name(key)}')} FILE > new.jsonl"
+        command = f"{_jq(name, '-c', f'.{_name(key)}')} > new.jsonl"
         return f"Its texts stand deeper, side by side in '{key}'. To make a table of them: {on_file(command, name)}"
     path = max(texts, key=lambda path: sum(map(len, texts[path])))
-    command = f"jq -r {shlex.quote(f'{path} // empty')} FILE > new.txt"
+    command = f"{_jq(name, '-r', f'{path} // empty')} > new.txt"
     return f"Its texts stand deeper. To get those of {path}: {on_file(command, name)}"
+
+
+def _jq(name: str, output: str, program: str) -> str:
+    run = f"jq {output} {shlex.quote(program)}"
+    return f"{AS_JSON_LINES} | {run}" if name.lower().endswith(PARQUET) else f"{run} FILE"
 
 
 def _only_key(rows: Sequence[Mapping[str, Any]]) -> str | None:

@@ -27,7 +27,7 @@ from seqlab.data.examples.delimiters import csv_fault
 from seqlab.data.examples.example_folders import unclear_folder
 from seqlab.data.examples.json_forms import form_of_file, form_of_line, form_of_object
 from seqlab.data.examples.label_columns import label_columns_note
-from seqlab.data.examples.lines import COLUMNS, CONLLU, JSON_LINES, TABLES, quote_list, suffix
+from seqlab.data.examples.lines import COLUMNS, CONLLU, JSON_LINES, TABLES, TEXT_TABLES, column_word, quote_list, suffix
 from seqlab.data.examples.no_labels import why_no_labels
 from seqlab.data.examples.table_sample import SAMPLE_BYTES, TableSample, sample_table
 from seqlab.data.examples.tagged_tables import word_rows
@@ -35,6 +35,7 @@ from seqlab.data.examples.title_lines import header_below
 from seqlab.data.file_layout import FileLayout, recognize_layout
 from seqlab.data.file_names import name_files
 from seqlab.data.files import read_beginning
+from seqlab.data.parquet_files import PARQUET
 from seqlab.data.text.forms import form_of_text
 from seqlab.data.text_columns import text_keys, with_text_column
 from seqlab.errors import DataError
@@ -118,7 +119,7 @@ def unclear_layout(source: Sequence[str]) -> FileLayout | None:
     for path in paths:
         if layout := _unclear(path):
             return layout
-    if len(paths) > 1 and any(suffix(path) in TABLES for path in filter(_is_file, paths)):
+    if len(paths) > 1 and any(suffix(path) in TEXT_TABLES for path in filter(_is_file, paths)):
         return FileLayout("other", f"the files are not of one kind, {name_files([*map(str, paths)])}: give one kind")
     return None
 
@@ -138,7 +139,7 @@ def possible_tasks(layout: FileLayout, source: Sequence[str]) -> dict[str, str]:
 def _unclear(path: Path) -> FileLayout | None:
     if _is_folder(path):
         return unclear_folder(path)
-    if not _is_file(path) or suffix(path) in (*COLUMNS, CONLLU) or is_text_only(str(path)):
+    if not _is_file(path) or suffix(path) in (*COLUMNS, CONLLU, PARQUET) or is_text_only(str(path)):
         return None
     if suffix(path) not in TABLES:
         layout = recognize_layout(path)
@@ -177,7 +178,7 @@ def _unclear_table(path: Path) -> FileLayout | None:
         return FileLayout("other", form, is_text=not are_rows)
     if not names:
         return FileLayout("other", f"the first line of {path.name} has more than {SAMPLE_BYTES:,} bytes")
-    word = "key" if suffix(path) in JSON_LINES else "column"
+    word = column_word(path)
     if form := _other_form(path, sample):
         return with_text_column(path, form, sample.rows)
     twice = [name for name in names if name and names.count(name) > 1]
@@ -269,7 +270,6 @@ def _from_table(path: Path, columns: tuple[str, str] | None) -> InferredTask | N
     except (OSError, EOFError, zlib.error, ValueError, RecursionError, csv.Error):
         return None  # the error appears when the file is read
     names = sample.names
-    word = "keys" if suffix(path) in JSON_LINES else "columns"
     if columns:
         names = [name for column in columns for name in names if name.casefold() == column.casefold()]
     if len(names) < 2 or _in_one_object(path, sample):
@@ -281,8 +281,8 @@ def _from_table(path: Path, columns: tuple[str, str] | None) -> InferredTask | N
         return None
     if labeled or (columns and not pair):
         first, second = labeled or names[:2]
-        return _task("labeled", f"{path.name} has the {word} '{first}' and '{second}'")
-    return _task("pairs", f"{path.name} has the {word} '{pair[0]}' and '{pair[1]}'") if pair else None
+        return _task("labeled", f"{path.name} has the {column_word(path)}s '{first}' and '{second}'")
+    return _task("pairs", f"{path.name} has the {column_word(path)}s '{pair[0]}' and '{pair[1]}'") if pair else None
 
 
 def _are_languages(first: Path, second: Path) -> bool:

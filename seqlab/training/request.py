@@ -16,7 +16,7 @@ from seqlab.config import (
 )
 from seqlab.data.corpora.source import form_and_packing
 from seqlab.data.examples.example_folders import TAGGED
-from seqlab.data.examples.lines import TABLES, suffix
+from seqlab.data.examples.lines import TABLES, column_word, suffix
 from seqlab.data.examples.table_sample import have_same_columns
 from seqlab.data.split_files import find_split_files, has_folders, joined_splits, unwrapped
 from seqlab.data.task_inference import infer_task, plain_text_note, unclear_layout
@@ -243,8 +243,8 @@ def _inferred_task(
             log(note)
         return []
     if corpus["source"][0] not in CORPORA:
-        rows = form_and_packing(str(corpus["source"][0]))[0] == "rows"
-        text = "the texts of one key" if rows else "it as plain text"
+        are_rows = form_and_packing(str(corpus["source"][0]))[0] != "text"
+        text = f"the texts of one {column_word(Path(corpus['source'][0]))}" if are_rows else "it as plain text"
         log(f"{task.reason}: the task is {task.name} (--task language reads {text})")
     return [("task.name", task.name)]
 

@@ -287,6 +287,9 @@ def test_tables_in_a_folder_are_not_taken_for_text_in_silence(tmp_path):
     (tmp_path / "a.csv").write_text("text,label\n")
     layout = unclear_layout([str(tmp_path)])
     assert layout is not None and "has only tables: name those to read, of a.csv" in layout.reason
+    for name in ("_SUCCESS", ".a.csv.crc"):  # of Spark
+        (tmp_path / name).write_bytes(b"crc" if name.startswith(".") else b"")
+    assert unclear_layout([str(tmp_path)]) == layout
     (tmp_path / "b.txt").write_text("a running text\n")
     assert unclear_layout([str(tmp_path)]) is None
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from seqlab.config import CorpusSettings
 from seqlab.data.corpora.parquet import text_columns
-from seqlab.data.corpora.source import PARQUET, Form, TextSource, form_and_packing, is_address
+from seqlab.data.corpora.source import Form, TextSource, form_and_packing, is_address
 from seqlab.data.corpora.streams import DamagedPacking, file_system, opened, source_errors, stamp_of, unpacked
 from seqlab.data.documents.fixes import Unusable
 from seqlab.data.documents.rows import FIELDS
@@ -23,6 +23,7 @@ from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path
 from seqlab.data.folders import COPIED, copies_among, files_below, is_result, note_links
 from seqlab.data.foreign import on_file, refuse_foreign
 from seqlab.data.nested_json import nested_texts_advice
+from seqlab.data.parquet_files import PARQUET
 from seqlab.data.text.corpus import note_forms
 from seqlab.data.text_columns import chosen_text_column, text_keys
 from seqlab.data.unmarked import CONTROLS

@@ -1,43 +1,24 @@
 """The rows of a Parquet file, by groups of rows: only the column of the text is read, some thousand rows at a time."""
 
+import json
+import shlex
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import islice
 from typing import Any, BinaryIO
 
 from seqlab.data.corpora.documents import CorpusDocument, DocumentReader
 from seqlab.data.corpora.faults import EMPTY
-from seqlab.data.corpora.source import NEEDS_EXTRA
 from seqlab.data.documents.rows import FIELDS
 from seqlab.data.file_names import MAX_NAMED
-from seqlab.errors import DataError, UsageError
+from seqlab.data.parquet_files import AS_JSON_LINES, open_parquet, parquet_errors
+from seqlab.errors import DataError
 
 ROWS_AT_ONCE = 1024
-BUFFER = 1 << 20  # bytes of a column that are read at once, which bounds the memory
-
-
-@contextmanager
-def _parquet_errors(name: str) -> Iterator[None]:
-    try:
-        import pyarrow
-    except ImportError:
-        raise UsageError(f"'{name}' is a Parquet file, which needs a further package: {NEEDS_EXTRA}") from None
-    try:
-        yield
-    except (pyarrow.ArrowInvalid, pyarrow.ArrowException) as error:
-        raise DataError(f"'{name}' cannot be read as Parquet: {error}. Leave it out, or write it again.") from None
-
-
-def _open(stream: BinaryIO) -> Any:
-    import pyarrow
-    import pyarrow.parquet
-
-    return pyarrow.parquet.ParquetFile(pyarrow.PythonFile(stream, mode="r"), buffer_size=BUFFER, pre_buffer=False)
 
 
 def text_columns(stream: BinaryIO, name: str, wanted: str) -> tuple[list[str], list[str]]:
     """All columns of a file, and those of texts; DataError if there is none, or the wanted one is of another type."""
-    with _parquet_errors(name):
+    with parquet_errors(name):
         import pyarrow
 
         kinds = (pyarrow.types.is_string, pyarrow.types.is_large_string, pyarrow.types.is_string_view)
@@ -47,7 +28,7 @@ def text_columns(stream: BinaryIO, name: str, wanted: str) -> tuple[list[str], l
                 kind = kind.value_type
             return any(is_kind(kind) for is_kind in kinds)
 
-        schema = _open(stream).schema_arrow
+        schema = open_parquet(stream).schema_arrow
         texts = [field.name for field in schema if is_text(field.type)]
         others = {field.name: str(field.type) for field in schema if field.name not in texts}
     if others and (not texts or wanted in others):
@@ -59,8 +40,14 @@ def _no_texts(name: str, types: dict[str, str]) -> DataError:
     """What the columns are instead, and how to write the first one with a known name as strings."""
     column = next((known for known in FIELDS["text"] if known in types), next(iter(types)))
     kind = types[column]
-    as_text = "bytes.decode" if "binary" in kind and "<" not in kind else '" ".join' if "<" in kind else "str"
     listed = ", ".join(f"'{one}' of type {kind}" for one, kind in islice(types.items(), MAX_NAMED))
+    if kind.startswith("struct"):
+        rows = f"{AS_JSON_LINES.replace('FILE', shlex.quote(name))} | jq -c {shlex.quote(f'.[{json.dumps(column)}]')}"
+        return DataError(
+            f"'{name}' has no texts, which are strings: it has {listed}. To make a table of the fields in '{column}': "
+            f"{rows} > new.jsonl"
+        )
+    as_text = "bytes.decode" if "binary" in kind and "<" not in kind else '" ".join' if "<" in kind else "str"
     code = f"frame[{column!r}] = frame[{column!r}].map({as_text})"
     return DataError(
         f"'{name}' has no texts, which are strings: it has {listed}. To make strings of '{column}' with pandas: {code}"
@@ -68,15 +55,15 @@ def _no_texts(name: str, types: dict[str, str]) -> DataError:
 
 
 def row_groups(stream: BinaryIO, name: str) -> int:
-    with _parquet_errors(name):
-        return _open(stream).metadata.num_row_groups
+    with parquet_errors(name):
+        return open_parquet(stream).metadata.num_row_groups
 
 
 def parquet_documents(reader: DocumentReader, stream: BinaryIO, group: int) -> Iterator[CorpusDocument]:
     """The documents of one group of rows."""
     source = reader.source
-    with _parquet_errors(source.name):
-        file, row = _open(stream), 0
+    with parquet_errors(source.name):
+        file, row = open_parquet(stream), 0
         for batch in file.iter_batches(ROWS_AT_ONCE, [group], [source.column], use_threads=False):
             for text in batch.column(0).to_pylist():
                 row += 1

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from seqlab.data.encoding import UTF8
+from seqlab.data.parquet_files import PARQUET
 
 Form = Literal["text", "rows", "parquet"]
 ROW_SUFFIXES = (".jsonl", ".ndjson")
-PARQUET = ".parquet"
 PACKINGS = {".gz": "gz", ".zst": "zst", ".zstd": "zst"}
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
-NEEDS_EXTRA = "pip install 'seqlab[corpora]'"
 
 
 @dataclass(frozen=True)
@@ -44,9 +43,8 @@ def is_address(item: str) -> bool:
 
 
 def is_text_only(name: str) -> bool:
-    """Whether a file can only be read as running text: no examples are read from Parquet, nor from what zstd packed."""
-    form, packing = form_and_packing(name)
-    return form == "parquet" or packing == "zst"
+    """Whether a file can only be read as running text: no examples are read from what zstd packed."""
+    return form_and_packing(name)[1] == "zst"
 
 
 def form_and_packing(name: str) -> tuple[Form, str]:

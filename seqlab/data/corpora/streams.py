@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from seqlab.data.corpora.source import NEEDS_EXTRA, TextSource, is_address
+from seqlab.data.corpora.source import TextSource, is_address
+from seqlab.data.parquet_files import NEEDS_EXTRA
 from seqlab.errors import DataError, MissingInput, SeqlabError, StorageError, UsageError
 
 BLOCK = 1 << 20

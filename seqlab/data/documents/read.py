@@ -27,7 +27,7 @@ from seqlab.data.documents.markup import (
 )
 from seqlab.data.documents.rows import FIELDS, row_documents
 from seqlab.data.documents.text_files import text_document
-from seqlab.data.examples.lines import MAX_FAULTS, TABLES, BadRow, quote_list
+from seqlab.data.examples.lines import MAX_FAULTS, TEXT_TABLES, BadRow, quote_list
 from seqlab.data.examples.lines import suffix as suffix_of
 from seqlab.data.file_names import first_names, shorten
 from seqlab.data.files import existing_path, read_file
@@ -156,7 +156,7 @@ def _documents(
 ) -> Iterator[tuple[int, Document | BadRow]]:
     """With the line on which each begins."""
     suffix = suffix_of(file.path)
-    if suffix in TABLES:
+    if suffix in TEXT_TABLES:
         return row_documents(file.path, fixes, columns, required=not file.found)
     name, content = file.path.as_posix(), "".join(read_file(file.path, fixes, file.codec))
     if suffix in PAGES:

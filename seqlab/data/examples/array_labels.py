@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.data.examples.columns import LABELED, readable_columns, suggest_columns
+from seqlab.data.examples.json_forms import jq_command
 from seqlab.data.examples.lines import Location, quote_list
 from seqlab.data.file_names import shorten
 from seqlab.data.nested_json import nested_texts_advice
@@ -72,9 +73,7 @@ def _write_alone(path: Path, column: str, rows: Sequence[Mapping[str, Any]], tex
         program += f" | .label = {array}"
     if text:
         program += f" | .text = .[{json.dumps(text)}]"
-    source = shlex.quote(str(path))
-    unpack = f"gzip -dc {source} | jq -c {shlex.quote(program)}" if path.suffix == ".gz" else ""
-    return f"{keeps}: {unpack or f'jq -c {shlex.quote(program)} {source}'} > new.jsonl"
+    return f"{keeps}: {jq_command(path, program)} > new.jsonl"
 
 
 def keys_of_type(kind: type, rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -91,7 +90,7 @@ def as_tagged(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
     named = [key for key in tags if "tag" in key.lower() or "label" in key.lower()]
     chosen = (named or tags)[-1]
     program = f'[.[{json.dumps(lists[0])}, {json.dumps(chosen)}]] | transpose | (.[] | map(tostring) | join("\\t")), ""'
-    command = f"jq -r {shlex.quote(program)} {shlex.quote(str(path))} > new.conll"
+    command = f"{jq_command(path, program, '-r')} > new.conll"
     others = [key for key in tags if key != chosen]
     which = f" of {quote_list([chosen])}, or of {quote_list(others)} instead," if others else ""
     return f". {quote_list(lists, 10)}: arrays, no texts; to write a word and its tag{which} on each line: {command}"
@@ -103,16 +102,17 @@ def refuse_words(first: Location, column: str, rows: Sequence[Mapping[str, Any]]
     arrays = sum(isinstance(row.get(column), list) for row in rows)
     if 2 * arrays <= len(rows):
         return
-    key, path = f".[{json.dumps(column, ensure_ascii=False)}]", shlex.quote(str(first.path))
+    key = f".[{json.dumps(column, ensure_ascii=False)}]"
     advice = as_tagged(first.path, rows) if tags and arrays == len(rows) else ""
     if not advice:
         words, text = f"{key}[]", 'join(" ")'
         if arrays < len(rows):  # the others are texts, or have nothing to read
             words = f'({key} | if type == "string" then splits(" +") else .[]? end)'
             text = f'(if type == "array" then {text} else . end)'
-        lines, joined = shlex.quote(f'{words}, ""'), shlex.quote(f"{key} |= {text}")
-        program = f"a word on each line: jq -r {lines}" if tags else f"texts: jq -c {joined}"
-        advice = f". To write {program} {path} > {'new.conll' if tags else 'new.jsonl'}"
+        one_each = jq_command(first.path, f'{words}, ""', "-r")
+        joined = jq_command(first.path, f"{key} |= {text}")
+        advice = f"a word on each line: {one_each} > new.conll" if tags else f"texts: {joined} > new.jsonl"
+        advice = f". To write {advice}"
     where = f"{first}: '{column}' is an array"
     if arrays < len(rows):
         where = f"'{first.path}': '{column}' is an array in {arrays:,} of the first {len(rows):,} rows"

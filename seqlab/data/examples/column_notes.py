@@ -54,7 +54,7 @@ def _count_values(rows: Rows, names: Sequence[str]) -> dict[str, Counter[str]]:
 
 
 def _text_of(value: Any) -> str:
-    if isinstance(value, dict | list):
+    if isinstance(value, dict | list | bytes):
         return "..."
     return "" if value is None else str(value).strip()
 

@@ -9,11 +9,13 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from seqlab.data.alike import NUMBER
-from seqlab.data.examples.lines import JSON_LINES, Location, quote_list, suffix
+from seqlab.data.examples.lines import WITHOUT_HEADER, Location, column_word, quote_list, suffix
 from seqlab.data.examples.no_labels import why_no_labels
+from seqlab.data.nested_json import nested_texts_advice
 from seqlab.errors import DataError
 
 FRACTION = re.compile(r"-?\d*[.,]\d*[1-9]\d*")  # a number that is not whole
@@ -90,20 +92,6 @@ def known_columns(names: Sequence[str], pair: ColumnPair) -> tuple[str, str] | N
     return (first[0], second[0]) if len(first) == len(second) == 1 else None
 
 
-def refuse_numbers(names: Sequence[str], pair: ColumnPair, numbers: Sequence[str], header: Location) -> None:
-    """DataError if columns are requested by number, but the first line names them: it would become an example."""
-    known = [name for name in names if name.casefold() in (*pair.first, *pair.second)]
-    by_number = {str(number): name for number, name in enumerate(names, 1)}
-    meant = [by_number[number] for number in numbers if number in by_number]
-    if len(known) < 2 or len(meant) < len(numbers) or not set(meant) <= set(known):
-        return
-    option = f"--column {shlex.quote(meant[0])}" if len(meant) == 1 else columns_option(meant)
-    raise DataError(
-        f"{header}: this is a header with the columns {quote_list(names)}, and numbers are for tables without one. "
-        f"Give the names instead: {option}"
-    )
-
-
 def refuse_other_answers(columns: tuple[str, str], trained: Sequence[tuple[str, str]], header: Location) -> None:
     """DataError if a run is to be scored on a column of answers with another name than those it was trained on."""
     known = list(dict.fromkeys(second for _, second in trained if not second.isdigit()))
@@ -134,11 +122,10 @@ def _infer(
     if len(names) == 2 and len(others) == 1 and is_name(others[0]):  # the unknown name is the other role
         return (first[0], others[0]) if first else (others[0], second[0])
     if usual:
-        keys = suffix(header.path) in JSON_LINES
         advice = f"Rename two of them to {quote_list(usual)}"
-        above = "" if keys else "; if this is no header, write one above it"
+        above = "" if suffix(header.path) in WITHOUT_HEADER else "; if this is no header, write one above it"
         raise DataError(
-            f"{header}: which {'keys' if keys else 'columns'} to read is unclear among "
+            f"{header}: which {column_word(header.path)}s to read is unclear among "
             f"{quote_list(names, 10)}. {advice}{above}."
         )
     numbers = Counter(names)
@@ -146,12 +133,14 @@ def _infer(
     example = None
     if rows and len(rows[0]) > 1:
         example = (suggest_pair(rows) if pair is PAIRS else None) or suggest_columns(rows)
-    raise DataError(f"{header}: {_explain(names, (first, second), pair, suffix(header.path) in JSON_LINES, example)}")
+    inside = nested_texts_advice(sample(), str(header.path)) if len(names) == 1 else ""
+    why = _explain(names, (first, second), pair, header.path, example)
+    raise DataError(f"{header}: {why}{inside and f' {inside}'}")
 
 
 def readable_columns(rows: Sequence[Fields]) -> list[dict[str, Any]]:
     """Rows without the columns that nobody can name or read: those without a name, or with objects or arrays."""
-    nested = {name for row in rows for name, value in row.items() if isinstance(value, dict | list)}
+    nested = {name for row in rows for name, value in row.items() if isinstance(value, dict | list | bytes)}
     names = [name for name in dict.fromkeys(name for row in rows for name in row) if name and name not in nested]
     return [{name: row.get(name, "") for name in names} for row in rows]
 
@@ -230,7 +219,7 @@ def _explain(
     names: Sequence[str],
     found: tuple[Sequence[str], Sequence[str]],
     pair: ColumnPair,
-    keys: bool,
+    path: Path,
     example: tuple[str, str] | None,
 ) -> str:
     """Why the columns are unclear, and what to do: `example` are columns that may be meant."""
@@ -240,14 +229,17 @@ def _explain(
     if max(map(len, example)) > MAX_NAME:
         advice = "give the columns shorter names"
     given, expected = quote_list(names, 10), f"a header line such as {pair.header}"
-    if keys:
-        given, expected = f"the keys {given}", f"an object with keys such as '{pair.first[0]}' and '{pair.second[0]}'"
+    has_header, word = suffix(path) not in WITHOUT_HEADER, column_word(path)
+    if not has_header:
+        such = f"{word}s such as '{pair.first[0]}' and '{pair.second[0]}'"
+        given = f"the {word}{'' if len(names) == 1 else 's'} {given}"
+        expected = f"an object with {such}" if word == "key" else such
     if len(names) < 2:
-        separators = "" if keys else f" {SEPARATORS}."
+        separators = f" {SEPARATORS}." if has_header else ""
         return f"expected {expected}, but there is only {given or 'nothing'}.{separators}"
     if (not first and not second) or not all(map(is_name, names)):
         places = [str(names.index(name) + 1) for name in example if name in names]
-        numbers = "" if keys else f"; if there is no header, count them: {columns_option(places)}"
+        numbers = f"; if there is no header, count them: {columns_option(places)}" if has_header else ""
         return f"expected {expected}, but there is {given}. If that is right, {advice}{numbers}"
     problems = [
         f"{'several' if columns else 'no'} columns for the {role}{' (' + quote_list(columns) + ')' if columns else ''}"

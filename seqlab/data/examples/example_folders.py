@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, suffix
+from seqlab.data.examples.lines import COLUMNS, CONLLU, TEXT_TABLES, suffix
 from seqlab.data.file_layout import FileLayout
 from seqlab.data.file_names import name_files
 from seqlab.data.files import InputFixes
@@ -15,11 +15,12 @@ DOCUMENTS = ("readme", "license", "licence", "copying", "citation", "changelog")
 
 def unclear_folder(folder: Path) -> FileLayout | None:
     """What a folder has that is no running text; None if it is one, or if opening it says what it is."""
-    files = [] if is_result(folder) else [path for path in files_below(folder) if not is_document(path)]
+    files = [] if is_result(folder) else files_below(folder)
+    files = [path for path in files if not is_document(path) and path.stat().st_size]  # Spark leaves an empty _SUCCESS
     if not files:
         return None
     names = name_files([*map(str, files)])
-    if all(suffix(path) in TABLES for path in files):
+    if all(suffix(path) in TEXT_TABLES for path in files):
         return FileLayout("other", f"the folder '{folder}' has only tables: name those to read, of {names}")
     if all(suffix(path) in TAGGED for path in files):
         return FileLayout("tagged", f"the folder '{folder}' has only tagged words, by the suffixes of {names}")

@@ -32,8 +32,8 @@ from seqlab.data.examples.label_lines import text_of
 from seqlab.data.examples.lines import (
     COLUMNS,
     CONLLU,
-    JSON_LINES,
     TABLES,
+    WITHOUT_HEADER,
     BadRow,
     Location,
     note_unread,
@@ -233,7 +233,7 @@ def _input_column(
         texts = sorted(rows[0] if rows else (), key=lambda name: _may_be_text(rows, name), reverse=True)
         if (arrays := keys_of_type(list, sample())) and not any(_may_be_text(rows, name)[0] for name in texts):
             refuse_words(header, arrays[0], sample(), tags)
-        if suffix(header.path) not in JSON_LINES and _lacks_header(header.path):
+        if suffix(header.path) not in WITHOUT_HEADER and _lacks_header(header.path):
             number = 1 + names.index(texts[0]) if texts and texts[0] in names else 1
             raise DataError(
                 f"{header}: the first line looks like data, not like a header ({quote_list(names, 4)}). Give the "

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from seqlab.data.files import read_beginning
+from seqlab.data.parquet_files import AS_JSON_LINES, PARQUET
 from seqlab.errors import DataError
 
 NESTED_ROWS, PLACES_NAMED = 100, 6  # rows in which nested texts are looked for, and places that are named
@@ -80,6 +81,8 @@ def _array_command(path: Path) -> str:
 def jq_command(path: Path, program: str, output: str = "-c") -> str:
     source = shlex.quote(str(path))
     run = f"jq {output} {shlex.quote(program)}"
+    if path.suffix.lower() == PARQUET:
+        return f"{AS_JSON_LINES.replace('FILE', source)} | {run}"
     return f"gzip -dc {source} | {run}" if path.suffix == ".gz" else f"{run} {source}"
 
 

@@ -78,5 +78,5 @@ def keys_of(objects: Iterable[Mapping[str, Any]]) -> list[str]:
 def type_name(value: Any) -> str:
     if isinstance(value, float):
         return "NaN, which is no number" if math.isnan(value) else f"the number {value}"
-    names = {type(None): "null", bool: "a boolean", int: "an integer", str: "a string"}
+    names = {type(None): "null", bool: "a boolean", int: "an integer", str: "a string", bytes: "bytes"}
     return names.get(type(value), "an array" if isinstance(value, list) else "an object")

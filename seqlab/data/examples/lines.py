@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from seqlab.data.file_names import shorten
 from seqlab.data.files import InputFixes, read_file, split_lines
 from seqlab.data.invisible import show_invisible
+from seqlab.data.parquet_files import PARQUET
 from seqlab.errors import DataError
 from seqlab.wording import counted
 
@@ -20,12 +21,14 @@ MAX_FAULTS = 3  # bad rows that a message names
 MOST_ADVISED = 0.5  # with more bad rows, the file is not what it was taken for
 
 JSON_LINES = (".jsonl", ".ndjson", ".json")
-TABLES = (".tsv", ".csv", *JSON_LINES)
+TEXT_TABLES = (".tsv", ".csv", *JSON_LINES)  # which can be read as running text, with all that stands in them
+TABLES = (*TEXT_TABLES, PARQUET)
+WITHOUT_HEADER = (*JSON_LINES, PARQUET)  # no line names the columns: the rows or the file do
 CONLLU = ".conllu"
 MISSING_VALUES = {
     *("na", "n/a", "n.a.", "nan", "<na>", "nat", "null", "(null)", "nil", "none", "undefined", "(blank)", "?", "-"),
     *("#n/a", "#ref!", "#name?", "#value!", "#div/0!", "#num!", "#null!"),  # of spreadsheets
-    *(r"\n", "[deleted]", "[removed]"),  # \N in dumps of databases, the others on Reddit
+    *(r"\n", ".", "[deleted]", "[removed]"),  # in dumps of databases (\N), in Stata and SAS, on Reddit
 }
 COMMENTS = "comments, which begin with #"  # lines that are passed over
 COLUMNS = (".conll", ".bio", ".iob", ".iob2")
@@ -33,13 +36,17 @@ COLUMNS = (".conll", ".bio", ".iob", ".iob2")
 
 @dataclass(frozen=True)
 class Location:
-    """A line of a file."""
+    """A line of a file, or a row of a Parquet file."""
 
     path: Path
     line: int
 
+    @property
+    def place(self) -> str:
+        return f"{'row' if suffix(self.path) == PARQUET else 'line'} {self.line}"
+
     def __str__(self) -> str:
-        return f"'{self.path}', line {self.line}"
+        return f"'{self.path}', {self.place}"
 
 
 class GivenSplit(NamedTuple):
@@ -112,7 +119,7 @@ def collect(
     allowed = math.ceil(fixes.skip_limit * total)
     of_all = f"{len(faults):,} of the {counted(total, unit)} of '{path}'"
     if len(faults) > allowed or not examples:
-        first = "".join(f"\n  line {fault.location.line}: {fault.reason}" for fault in faults[:MAX_FAULTS])
+        first = "".join(f"\n  {fault.location.place}: {fault.reason}" for fault in faults[:MAX_FAULTS])
         enough = math.ceil(100 * len(faults) / total) / 100  # the limit that skips them all
         skip = f", or skip them: --set corpus.skip_limit={enough:g}" if fixes.trains else " or remove them."
         advice = skip if examples and enough <= MOST_ADVISED else "."
@@ -152,7 +159,7 @@ def note_unread(path: Path, faults: Sequence[BadRow], fixes: InputFixes, unit: s
 
 
 def _reasons(faults: Sequence[BadRow]) -> str:
-    reasons = "; ".join(f"line {fault.location.line}: {fault.reason.rstrip('.')}" for fault in faults[:MAX_FAULTS])
+    reasons = "; ".join(f"{fault.location.place}: {fault.reason.rstrip('.')}" for fault in faults[:MAX_FAULTS])
     return reasons + (f"; and {len(faults) - MAX_FAULTS:,} more" if len(faults) > MAX_FAULTS else "")
 
 
@@ -169,6 +176,11 @@ def numbered_lines(path: Path, fixes: InputFixes) -> Iterator[tuple[int, str]]:
 def suffix(path: Path) -> str:
     """The suffix that tells the format: the one before .gz."""
     return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
+
+
+def column_word(path: Path) -> str:
+    """What a column is called there."""
+    return "key" if suffix(path) in JSON_LINES else "column"
 
 
 def quote_list(words: Sequence[str], most: int = 20, counts: Mapping[str, int] | None = None) -> str:

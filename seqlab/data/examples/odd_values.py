@@ -3,8 +3,9 @@ rows that are no examples."""
 
 from collections import Counter
 from collections.abc import Sequence
+from decimal import Decimal
 
-from seqlab.data.alike import NUMBER, same_label
+from seqlab.data.alike import NUMBER, same_form, same_label
 from seqlab.data.examples.example import Example, LabeledText, TextPair
 from seqlab.data.examples.lines import MISSING_VALUES, LocatedExamples, quote_list
 from seqlab.wording import counted
@@ -16,6 +17,7 @@ FEWEST_LISTS = 2  # different labels that look like lists
 BETWEEN_LEVELS = ("::", ">", "/")
 ENOUGH = 20  # examples, among which a label of one alone stands out
 SINGLES_NAMED = 3
+MISSING_CODES = {-1, -9, -88, -98, -99, -888, -998, -999, -9998, -9999}  # -1 of Hugging Face, others of SPSS
 
 
 def odd_labels(labels: Counter[str]) -> list[str]:
@@ -63,11 +65,21 @@ def copied_sources(examples: Sequence[Example]) -> list[str]:
 
 def _missing_values(labels: Counter[str]) -> list[str]:
     """A note on labels that other programs write where there is none."""
-    found = [label for label in labels if label.casefold() in MISSING_VALUES]
+    found = [label for label in labels if label.casefold() in MISSING_VALUES] + _missing_codes(labels)
     if not found:
         return []
     named = quote_list(found, counts=labels)
     return [f"{named} may stand for a missing label: it is learned like any other. Delete such rows if so"]
+
+
+def _missing_codes(labels: Counter[str]) -> list[str]:
+    """Numbers that programs write where there is no label, if no other number is negative. A scale from -1 to 1 has
+    labels alone."""
+    numbers = {label: Decimal(same_label(label)) for label in labels if NUMBER.fullmatch(label)}
+    negative = [label for label, number in numbers.items() if number < 0]
+    others = {number for number in numbers.values() if number >= 0}
+    is_scale = len(others) < 2 or {*numbers.values()} == {-1, 0, 1}
+    return [] if is_scale or any(numbers[label] not in MISSING_CODES for label in negative) else negative
 
 
 def _measured(labels: Counter[str]) -> list[str]:
@@ -91,11 +103,26 @@ def _lists(labels: Counter[str]) -> list[str]:
         shared = {part.strip(" []'\"") for label in joined for part in label.split(mark)}
         if len(joined) >= FEWEST_LISTS and 2 * sum(parts[part] > 1 for part in shared) > len(shared):
             named = quote_list(sorted(joined, key=lambda label: -labels[label]), 3, labels)
-            return [
-                f"{counted(len(joined), 'label')} look like lists of labels, such as {named}: a text has one label, so "
-                f"each combination is learned as a class of its own"
-            ]
+            each = "each combination is learned as a class of its own"
+            said = f"{counted(len(joined), 'label')} look like lists of labels, such as {named}: a text has one label"
+            return [*_other_orders(joined, mark, labels), f"{said}, so {each}"]
     return []
+
+
+def _other_orders(joined: Sequence[str], mark: str, labels: Counter[str]) -> list[str]:
+    """A note on lists of the same labels in another order, which are different labels."""
+    orders: dict[tuple[object, ...], list[str]] = {}
+    for label in joined:
+        parts = {same_form(part.strip(" []'\"")) for part in label.split(mark)}
+        orders.setdefault(tuple(sorted(parts)), []).append(label)
+    same = [some for some in orders.values() if len(some) > 1]
+    if not same:
+        return []
+    named = quote_list(sorted(max(same, key=lambda some: sum(labels[one] for one in some))), 3, labels)
+    return [
+        f"{sum(map(len, same)):,} labels are lists of the same labels as another one, in another order, such as "
+        f"{named}: they are different labels. Sort the labels within each cell if they are the same"
+    ]
 
 
 def _levels(labels: Counter[str]) -> list[str]:

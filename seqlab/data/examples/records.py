@@ -14,7 +14,7 @@ from seqlab.data.examples.delimiters import (
     read_records,
     usual_delimiter,
 )
-from seqlab.data.examples.lines import COMMENTS, JSON_LINES, BadRow, Location, numbered_lines, quote_list, suffix
+from seqlab.data.examples.lines import COMMENTS, WITHOUT_HEADER, BadRow, Location, numbered_lines, quote_list, suffix
 from seqlab.data.examples.quoting import read_tabbed
 from seqlab.data.examples.swallowed import swallowed_rows
 from seqlab.data.examples.title_lines import header_below
@@ -32,7 +32,7 @@ DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", BAR: "vertical b
 def refuse_other_line(names: Sequence[str], known: Sequence[str], header: Location, named: bool) -> None:
     """DataError if the first line is no header: one below it looks like that, unless the user `named` the columns; or
     it has as many fields as the header of training, and none of the `known` names in that."""
-    if suffix(header.path) in JSON_LINES:
+    if suffix(header.path) in WITHOUT_HEADER:
         return
     if not named and (below := header_below(header.path, read_beginning(header.path, SAMPLE_BYTES)[0])):
         raise DataError(f"{header}: {below}")

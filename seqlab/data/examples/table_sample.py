@@ -14,9 +14,11 @@ from seqlab.data.examples.columns import is_name
 from seqlab.data.examples.delimiters import detect_delimiter, read_records, usual_delimiter
 from seqlab.data.examples.json_lines import TableRow, keys_of, parse_object
 from seqlab.data.examples.lines import JSON_LINES, BadRow, Location, suffix
+from seqlab.data.examples.parquet_rows import read_parquet
 from seqlab.data.examples.quoting import read_tabbed
 from seqlab.data.examples.row_ends import without_ends
 from seqlab.data.files import read_beginning
+from seqlab.data.parquet_files import PARQUET
 
 SAMPLE_BYTES = 64 * 1024
 SAMPLE_ROWS = 100
@@ -42,6 +44,9 @@ class TableSample:
 def sample_table(path: Path) -> TableSample:
     """The beginning of a table, nothing if there is no line or too long a one; ValueError, csv.Error or an error of
     reading if the first line is no header."""
+    if suffix(path) == PARQUET:
+        columns, first = read_parquet(path, SAMPLE_ROWS)
+        return TableSample(columns, [row.fields for row in first])
     lines, _ = read_beginning(path, SAMPLE_BYTES)
     filled = [line for line in lines if line.strip()]
     if not filled:

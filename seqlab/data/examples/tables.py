@@ -1,7 +1,7 @@
-"""Labeled texts and pairs from tables: TSV, CSV and JSON lines.
+"""Labeled texts and pairs from tables: TSV, CSV, JSON lines and Parquet.
 
-The first line names the columns; in JSON lines, the keys of the first objects do. columns.py finds the two to read,
-records.py reads what stands between the delimiters.
+The first line names the columns; in JSON lines, the keys of the first objects do; a Parquet file lists them.
+columns.py finds the two to read, records.py reads what stands between the delimiters.
 """
 
 import json
@@ -24,7 +24,6 @@ from seqlab.data.examples.columns import (
     known_columns,
     other_columns,
     readable_columns,
-    refuse_numbers,
     refuse_other_answers,
 )
 from seqlab.data.examples.decisions import AcceptedRows, find_decisions
@@ -42,11 +41,14 @@ from seqlab.data.examples.lines import (
     quote_list,
     suffix,
 )
+from seqlab.data.examples.numbered_columns import refuse_numbers
+from seqlab.data.examples.parquet_rows import read_parquet
 from seqlab.data.examples.records import content_records, refuse_other_line
 from seqlab.data.examples.row_ends import without_ends
 from seqlab.data.examples.split_column import find_split_column
 from seqlab.data.examples.unanswered import refuse_unanswered
 from seqlab.data.files import InputFixes
+from seqlab.data.parquet_files import PARQUET
 from seqlab.errors import DataError
 from seqlab.wording import counted
 
@@ -163,6 +165,9 @@ def open_table(
 ) -> ExampleTable:
     """The header and the rows, perhaps with those of empty cells. Columns that are requested by number belong to a
     table without a header."""
+    if suffix(path) == PARQUET:
+        names, parquet_rows = read_parquet(path)
+        return ExampleTable(parquet_rows[0].location, names, parquet_rows)
     if suffix(path) in JSON_LINES:
         rows = read_objects(path, fixes)
         objects = [row for row in rows if isinstance(row, TableRow)]
@@ -178,7 +183,7 @@ def open_table(
         raise DataError(f"'{path}' is empty. Expected a header line such as {pair.header}, and rows below it.")
     location, names = header[0], [name.strip() for name in header[1]]
     if columns and all(name.isdigit() and name not in names for name in columns):
-        refuse_numbers(names, pair, columns, location)
+        refuse_numbers(names, pair, columns, location, [*fixes.first_lines])
         shown = " | ".join(f"{name:.30}" for name in names[:4])
         fixes.first_lines[path.name] = shown
         names = [str(number) for number in range(1, len(names) + 1)]

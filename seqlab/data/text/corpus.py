@@ -12,7 +12,7 @@ from pathlib import Path
 
 from seqlab.data.builtin_names import shadow_notes
 from seqlab.data.encoding import UTF8, recognize_encoding
-from seqlab.data.examples.lines import TABLES, suffix
+from seqlab.data.examples.lines import TEXT_TABLES, suffix
 from seqlab.data.file_names import shorten
 from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, read_bytes, read_file
 from seqlab.data.folders import COPIED, copies_among, files_below, is_result, note_links
@@ -108,7 +108,7 @@ def _built_in(name: str) -> Corpus:
 def note_forms(paths: Sequence[Path], fixes: InputFixes) -> None:
     """Note the files that are no prose, by their suffixes or first lines."""
     for path in paths:
-        if suffix(path) in TABLES:
+        if suffix(path) in TEXT_TABLES:
             fixes.tables.append(str(path))
         elif suffix(path) in MARKUP:
             fixes.markup.append(str(path))

@@ -1,6 +1,7 @@
 """Sets of examples: their parts, their notes, and what is refused."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,19 @@ from seqlab.registry import CORPORA
 def test_one_line_is_enough_to_be_scored(write, name):
     examples = open_unsplit("labeled", corpus(write(name, reviews(("a", "x"))), validation=("nowhere",)))
     assert (examples.name, examples.splits) == ("a", {"whole": [LabeledText("a", "x")]})
+
+
+def test_a_header_beside_a_table_without_one_is_removed_by_the_command(write, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    train = write("tr.tsv", reviews(*many(20)).partition("\n")[2])
+    held_out = write("va.tsv", reviews(*many(8, 50)))
+    with pytest.raises(DataError, match=r"line 1: this is a header .* 'tr.tsv' has none") as said:
+        open_examples("labeled", corpus(train, validation=[held_out], columns=("1", "2")))
+    command = str(said.value).partition("give the new file: ")[2]
+    subprocess.run(["sh", "-c", command], check=True)
+    assert (tmp_path / "new.tsv").read_text() == held_out.read_text().partition("\n")[2]
+    examples = open_examples("labeled", corpus(train, validation=["new.tsv"], columns=("1", "2")))
+    assert len(examples.splits["validation"]) == 8
 
 
 def test_several_files_are_joined(write):

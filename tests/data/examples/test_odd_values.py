@@ -31,3 +31,29 @@ def test_lists_of_labels_are_said(labels: dict[str, int]) -> None:
 @pytest.mark.parametrize("labels", [{"a": 1, "b": 2}, {"yes, very": 3, "no; never": 2}, {"News, local": 3, "Art": 1}])
 def test_other_labels_are_no_lists(labels: dict[str, int]) -> None:
     assert odd_labels(Counter(labels)) == []
+
+
+def test_lists_of_the_same_labels_in_another_order_are_said():
+    labels = Counter({"Comedy, Drama": 39, "Drama, Comedy": 36, "Drama": 20, "Action, Drama": 5, "Comedy": 9})
+    first, second = odd_labels(labels)
+    assert first.startswith("2 labels are lists of the same labels as another one, in another order, such as ")
+    assert "'Comedy, Drama' (39), 'Drama, Comedy' (36): they are different labels" in first
+    assert "look like lists of labels" in second
+    assert len(odd_labels(Counter({"a, b": 3, "b, c": 3, "a, c": 2, "a": 9}))) == 1
+
+
+@pytest.mark.parametrize("code", ["-1", "-99", "-1.0", r"\N", "."])
+def test_codes_for_a_missing_label_are_said(code):
+    labels = Counter({"0": 9, "1": 8, "2": 7, code: 3})
+    assert odd_labels(labels) == [
+        f"'{code}' (3) may stand for a missing label: it is learned like any other. Delete such rows if so"
+    ]
+
+
+@pytest.mark.parametrize("labels", [("-1", "0", "1"), ("-1", "1"), ("-2", "-1", "0", "1", "2"), ("-1", "pos")])
+def test_negative_numbers_of_a_scale_are_labels(labels):
+    assert odd_labels(Counter(dict.fromkeys(labels, 5))) == []
+
+
+def test_a_point_alone_may_stand_for_a_missing_text():
+    assert missing_texts([LabeledText(".", "a")])[0].startswith("1 text may stand for a missing one, '.' (1)")
