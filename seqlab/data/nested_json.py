@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from seqlab.data.foreign import on_file
+from seqlab.data.new_files import new_file
 
 
 def nested_texts_advice(rows: Sequence[Mapping[str, Any]], name: str) -> str:
@@ -17,11 +18,11 @@ def nested_texts_advice(rows: Sequence[Mapping[str, Any]], name: str) -> str:
     if not texts:
         return ""
     if key := _only_key(rows):
-        command = f"jq -c {shlex.quote(f'.{_name(key)}')} FILE > new.jsonl"
-        return f"Its texts stand deeper, side by side in '{key}'. To make a table of them: {on_file(command, name)}"
+        command = f"jq -c {shlex.quote(f'.{_name(key)}')} {on_file('FILE', name)} > {new_file('.jsonl')}"
+        return f"Its texts stand deeper, side by side in '{key}'. To make a table of them: {command}"
     path = max(texts, key=lambda path: sum(map(len, texts[path])))
-    command = f"jq -r {shlex.quote(f'{path} // empty')} FILE > new.txt"
-    return f"Its texts stand deeper. To get those of {path}: {on_file(command, name)}"
+    command = f"jq -r {shlex.quote(f'{path} // empty')} {on_file('FILE', name)} > {new_file('.txt')}"
+    return f"Its texts stand deeper. To get those of {path}: {command}"
 
 
 def _only_key(rows: Sequence[Mapping[str, Any]]) -> str | None:

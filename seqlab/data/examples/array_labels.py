@@ -10,6 +10,7 @@ from seqlab.data.examples.columns import LABELED, readable_columns, suggest_colu
 from seqlab.data.examples.lines import Location, quote_list
 from seqlab.data.file_names import shorten
 from seqlab.data.nested_json import nested_texts_advice
+from seqlab.data.new_files import new_file
 from seqlab.errors import DataError
 
 LABEL_NAMES = (*LABELED.second, "labels", "accept")  # Prodigy writes the choices that were accepted
@@ -74,7 +75,7 @@ def _write_alone(path: Path, column: str, rows: Sequence[Mapping[str, Any]], tex
         program += f" | .text = .[{json.dumps(text)}]"
     source = shlex.quote(str(path))
     unpack = f"gzip -dc {source} | jq -c {shlex.quote(program)}" if path.suffix == ".gz" else ""
-    return f"{keeps}: {unpack or f'jq -c {shlex.quote(program)} {source}'} > new.jsonl"
+    return f"{keeps}: {unpack or f'jq -c {shlex.quote(program)} {source}'} > {new_file('.jsonl')}"
 
 
 def keys_of_type(kind: type, rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -91,7 +92,7 @@ def as_tagged(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
     named = [key for key in tags if "tag" in key.lower() or "label" in key.lower()]
     chosen = (named or tags)[-1]
     program = f'[.[{json.dumps(lists[0])}, {json.dumps(chosen)}]] | transpose | (.[] | map(tostring) | join("\\t")), ""'
-    command = f"jq -r {shlex.quote(program)} {shlex.quote(str(path))} > new.conll"
+    command = f"jq -r {shlex.quote(program)} {shlex.quote(str(path))} > {new_file('.conll')}"
     others = [key for key in tags if key != chosen]
     which = f" of {quote_list([chosen])}, or of {quote_list(others)} instead," if others else ""
     return f". {quote_list(lists, 10)}: arrays, no texts; to write a word and its tag{which} on each line: {command}"
@@ -112,7 +113,7 @@ def refuse_words(first: Location, column: str, rows: Sequence[Mapping[str, Any]]
             text = f'(if type == "array" then {text} else . end)'
         lines, joined = shlex.quote(f'{words}, ""'), shlex.quote(f"{key} |= {text}")
         program = f"a word on each line: jq -r {lines}" if tags else f"texts: jq -c {joined}"
-        advice = f". To write {program} {path} > {'new.conll' if tags else 'new.jsonl'}"
+        advice = f". To write {program} {path} > {new_file('.conll' if tags else '.jsonl')}"
     where = f"{first}: '{column}' is an array"
     if arrays < len(rows):
         where = f"'{first.path}': '{column}' is an array in {arrays:,} of the first {len(rows):,} rows"
@@ -122,7 +123,7 @@ def refuse_words(first: Location, column: str, rows: Sequence[Mapping[str, Any]]
 def nesting_note(path: Path, rows: Sequence[Mapping[str, Any]], is_text: bool) -> str:
     """How to get at the texts of objects within the rows."""
     if nested := keys_of_type(dict, rows):
-        flatten = f"{FLATTEN} {shlex.quote(str(path))} > new.jsonl"
+        flatten = f"{FLATTEN} {shlex.quote(str(path))} > {new_file('.jsonl')}"
         return f". {quote_list(nested, 10)}: objects, no texts; to flatten them: {flatten}"
     advice = "" if is_text else nested_texts_advice(rows, str(path))
     return f". {advice}" if advice else ""
