@@ -225,7 +225,7 @@ def _subtitles(lines: Sequence[str], name: str) -> TextForm | None:
     codes = sum(TIME_CODE.fullmatch(line.strip()) is not None for line in lines)
     if codes < MIN_LINES or codes < MIN_TIME_CODES * len(lines):
         return None
-    command = rf"sed -E '/^(WEBVTT.*|[0-9]+|.* --> .*)?\r?$/d' {name} > {new_file('.txt')}"
+    command = rf"sed -E '1s/^\xef\xbb\xbf//; /^(WEBVTT.*|[0-9]+|.* --> .*)?\r?$/d' {name} > {new_file('.txt')}"
     return TextForm("subtitles, with time codes", f"To keep what is said: {command}")
 
 

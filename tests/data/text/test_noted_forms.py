@@ -18,7 +18,8 @@ PICTURE = f"# Head\n\n{PROSE}\n![img](data:image/png;base64,{'iVBORw0KGgo' * 300
     ("text", "form"),
     [
         (CUES, "subtitles, with time codes"),
-        ("WEBVTT\n\n" + CUES.replace(",", "."), "subtitles, with time codes"),
+        ("\ufeff" + CUES, "subtitles, with time codes"),
+        ("\ufeffWEBVTT\n\n" + CUES.replace(",", "."), "subtitles, with time codes"),
         (MAIL.partition("\n")[2].format("base64", encodebytes(PROSE.encode()).decode()), "mail, with bodies in base64"),
         (MAIL.format("base64", encodebytes(PROSE.encode()).decode()), "mail, with bodies in base64"),
         (MAIL.format("quoted-printable", PROSE.replace("said", "s=61id")), "mail, with bodies in quoted-printable"),
@@ -34,7 +35,7 @@ def test_it_is_said_and_the_command_keeps_the_text(tmp_path, monkeypatch, text, 
     assert note.startswith(said)
     subprocess.run(note.removeprefix(said).partition(": ")[2], shell=True, check=True)
     kept = Path("new.txt").read_text()
-    assert "The old man walked" in kept
+    assert "The old man walked" in kept and "\ufeff" not in kept
     assert not any(mark in kept for mark in ("-->", "iVBOR", "Subject", "=61", "WEBVTT"))
 
 
