@@ -18,6 +18,7 @@ from seqlab.data.file_layout import SAMPLE_BYTES
 from seqlab.data.files import read_beginning
 from seqlab.data.nested_json import nested_texts_advice
 from seqlab.data.new_files import new_file
+from seqlab.data.text.mail import PLAIN_MAIL, mail_bodies
 from seqlab.errors import DataError
 
 MIN_LINES = 4
@@ -35,14 +36,7 @@ INSERT = re.compile(r"INSERT\s+(?:IGNORE\s+)?INTO\s+(\S+?)\s*(?:\([^)]*\)\s*)?VA
 COPY = re.compile(r"COPY (\S+) \(([^)]*)\) FROM stdin;", re.IGNORECASE)
 TIME_CODE = re.compile(r"(?:\d+:)?\d\d:\d\d[.,]\d{3} --> (?:\d+:)?\d\d:\d\d[.,]\d{3}(?: .*)?")  # SubRip, WebVTT
 MIN_TIME_CODES = 0.2  # the share of lines: one of three or four
-MAIL_FIELD = re.compile(r"From |[A-Za-z][A-Za-z-]*: ")
-MAIL_ENCODING = re.compile(r"content-transfer-encoding: *(base64|quoted-printable)\b", re.IGNORECASE)
 EMBEDDED = re.compile(r"\bdata:[\w.+-]+/[\w.+-]+;base64,[A-Za-z0-9+/=]{200,}")
-PLAIN_MAIL = (
-    "import mailbox, sys; "
-    "[print(part.get_payload(decode=True).decode(part.get_content_charset() or 'utf-8', 'replace')) "
-    "for mail in mailbox.mbox(sys.argv[1]) for part in mail.walk() if part.get_content_type() == 'text/plain']"
-)
 WITHOUT_ROW_NAMES = (
     'import csv, sys; rows = [*csv.reader(sys.stdin, delimiter=" ")]; '
     "csv.writer(sys.stdout).writerows(row[-len(rows[0]):] for row in rows)"
@@ -211,14 +205,11 @@ def _copy(lines: Sequence[str], name: str) -> TextForm | None:
 
 
 def _mail(lines: Sequence[str], name: str) -> TextForm | None:
-    """Header fields first, and bodies that are no plain text."""
-    found = next((match for line in lines if (match := MAIL_ENCODING.match(line))), None)
-    if found is None or not MAIL_FIELD.match(lines[0]):
+    bodies = mail_bodies(lines)
+    if bodies is None:
         return None
-    mailbox = name if lines[0].startswith("From ") else new_file(".mbox")
-    one = "" if mailbox == name else f"(echo From - ; cat {name}) > {mailbox}; "
-    command = f'{one}python3 -c "{PLAIN_MAIL}" {mailbox} > {new_file(".txt")}'
-    return TextForm(f"mail, with bodies in {found[1].lower()}", f"To get its text: {command}")
+    command = f'python3 -c "{PLAIN_MAIL}" {name} > {new_file(".txt")}'
+    return TextForm(f"mail, with {bodies}", f"To get its text: {command}")
 
 
 def _subtitles(lines: Sequence[str], name: str) -> TextForm | None:
