@@ -12,11 +12,14 @@ TWICE = re.compile(
 )
 FEWEST = 2  # places
 MAX_NAMED = 3  # that a note quotes
-# Windows-1252 lacks five bytes, which stand for themselves; iconv would stop at them
+# Windows-1252 lacks five bytes, which stand for themselves, or were lost (U+FFFD): iconv would stop at them. What is no
+# character encoded twice is kept
 DECODE_ONCE = (
-    "import sys; text = sys.stdin.buffer.read().decode(); "
-    "raw = [bytes([ord(c)]) if ord(c) < 256 else c.encode('cp1252') for c in text]; "
-    "sys.stdout.buffer.write(b''.join(raw))"
+    r"import re, sys; f = '[\x80-\xbf' + bytes(range(128, 192)).decode('cp1252', 'ignore') + ']'; "
+    "byte = lambda c: bytes([ord(c)]) if ord(c) < 256 else c.encode('cp1252'); "
+    r"twice = fr'[\xc2-\xdf]{f}|[\xe0-\xef]{f}{f}|[\xf0-\xf4]{f}{f}{f}'; "
+    "once = lambda m: b''.join(map(byte, m[0])).decode('utf-8', 'ignore') or m[0]; "
+    "sys.stdout.buffer.write(re.sub(twice, once, sys.stdin.buffer.read().decode()).encode())"
 )
 
 

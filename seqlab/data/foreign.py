@@ -1,16 +1,19 @@
 """Files that are no text, whatever they are called: what they are, and how to get their text."""
 
+import os
+import re
 import shlex
 import zipfile
 import zlib
 from pathlib import Path
 
+from seqlab.data.new_files import new_file
 from seqlab.data.parquet_files import AS_JSON_LINES
 from seqlab.data.standard_input import is_copy
 from seqlab.errors import DataError
 from seqlab.wording import counted
 
-SHEET, PLAIN = "Save the sheet as CSV, and give that.", "Get its text: pandoc FILE -t plain -o new.txt"
+SHEET, PLAIN = "Save the sheet as CSV, and give that.", "Get its text: pandoc FILE -t plain -o NEW.txt"
 ZIPPED = {  # what a zip archive is, by the name of an entry, or the type that one says
     "xl/workbook.xml": ("a workbook (xlsx)", SHEET),
     "word/document.xml": ("a document of a word processor (docx)", PLAIN),
@@ -22,9 +25,9 @@ ZIPPED = {  # what a zip archive is, by the name of an entry, or the type that o
 ZIP, MIMETYPE = b"PK\x03\x04", "mimetype"
 TAR, TAR_AT = b"ustar", 257
 UNPACK_ALL = "Unpack it, and give the files in it: "
-TO_JSON_LINES = f"{AS_JSON_LINES} > new.jsonl"
+TO_JSON_LINES = f"{AS_JSON_LINES} > NEW.jsonl"
 GZIP = b"\x1f\x8b\x08"
-FOREIGN = {  # how they begin; FILE is the file, and NEW a name for its text
+FOREIGN = {  # how they begin; FILE is the file, NEW a name for its text, NEW.txt one for a text in another format
     b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": (
         "an old file of Office (xls, doc or ppt)",
         "Save a sheet as CSV, a document as plain text, and give that.",
@@ -32,16 +35,17 @@ FOREIGN = {  # how they begin; FILE is the file, and NEW a name for its text
     b"7z\xbc\xaf\x27\x1c": ("packed by 7-Zip", f"{UNPACK_ALL}7z x FILE"),
     b"SQLite format 3\0": (
         "a database of SQLite",
-        "Export a table of it, such as: sqlite3 -header -csv FILE 'SELECT * FROM TABLE' > new.csv",
+        "Export a table of it, such as: sqlite3 -header -csv FILE 'SELECT * FROM TABLE' > NEW.csv",
     ),
     b"PAR1\x15": ("a Parquet file", "Give it a name that ends in .parquet, or make JSON lines of it: " + TO_JSON_LINES),
-    b"%PDF-": ("a PDF", "Extract its text: pdftotext FILE new.txt"),
+    b"%PDF-": ("a PDF", "Extract its text: pdftotext FILE NEW.txt"),
     GZIP: ("packed by gzip", "Give it a name that ends in .gz, or unpack it: gzip -dc < FILE > NEW"),
     b"BZh91AY&SY": ("packed by bzip2", "Unpack it: bzip2 -dc < FILE > NEW"),
     b"\xfd7zXZ\0": ("packed by xz", "Unpack it: xz -dc < FILE > NEW"),
     b"(\xb5/\xfd": ("packed by zstd", "Unpack it: zstd -dc < FILE > NEW"),
 }
 PACKED = (".gz", ".bz2", ".xz", ".zst", ".zstd")  # suffixes after the one that tells the format
+PLACE, TO_NEW = re.compile(r"\bFILE\b|\bNEW\b(\.\w+)?"), re.compile(r"> NEW\b(?!\.)")
 ARCHIVES = (".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tzst")
 
 
@@ -68,16 +72,25 @@ def refuse_foreign(beginning: bytes, name: str) -> None:
     if found is None:
         return
     what, advice = found
-    if "NEW" in advice and Path(_unpacked(name)).suffix.lower() in ARCHIVES:
+    if advice.endswith("> NEW") and Path(_unpacked(name)).suffix.lower() in ARCHIVES:
         advice = f"{UNPACK_ALL}tar -xf FILE"
     raise Foreign(f"'{name}' is {what}, not text. {on_file(advice, name)}", what)
 
 
 def on_file(command: str, name: str) -> str:
-    """A command that reads FILE and writes NEW, on this file; in place of standard input, it is piped on."""
+    """A command that reads FILE and writes NEW, or NEW.txt if the format changes, on this file; in place of standard
+    input, it is piped on."""
     if is_copy(name):
-        return command.replace("> NEW", "| seqlab ... -")
-    return command.replace("FILE", shlex.quote(name)).replace("NEW", new_name(name))
+        command = TO_NEW.sub("| seqlab ... -", command)
+    return PLACE.sub(lambda place: _filled_in(place[0], place[1], name), command)
+
+
+def _filled_in(place: str, suffix: str | None, name: str) -> str:
+    if suffix:
+        return new_file(suffix)
+    if is_copy(name):
+        return place
+    return shlex.quote(name) if place == "FILE" else new_name(name)
 
 
 def _zipped(name: str) -> tuple[str, str]:
@@ -98,7 +111,7 @@ def new_name(name: str) -> str:
     unpacked = _unpacked(name)
     suffix = Path(unpacked).suffix or ".txt"
     own = Path(unpacked).stem + suffix
-    return shlex.quote(own if own != Path(name).name and not Path(own).exists() else f"new{suffix}")
+    return new_file(suffix) if own == Path(name).name or os.path.lexists(own) else shlex.quote(own)
 
 
 def _unpacked(name: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from seqlab.data.foreign import on_file
+from seqlab.data.new_files import new_file
 from seqlab.data.parquet_files import AS_JSON_LINES, PARQUET
 
 
@@ -18,16 +19,20 @@ def nested_texts_advice(rows: Sequence[Mapping[str, Any]], name: str) -> str:
     if not texts:
         return ""
     if key := _only_key(rows):
-        command = f"{_jq(name, '-c', f'.{_name(key)}')} > new.jsonl"
-        return f"Its texts stand deeper, side by side in '{key}'. To make a table of them: {on_file(command, name)}"
+        command = f"{_jq(name, '-c', f'.{_name(key)}')} > {new_file('.jsonl')}"
+        return f"Its texts stand deeper, side by side in '{key}'. To make a table of them: {command}"
     path = max(texts, key=lambda path: sum(map(len, texts[path])))
-    command = f"{_jq(name, '-r', f'{path} // empty')} > new.txt"
-    return f"Its texts stand deeper. To get those of {path}: {on_file(command, name)}"
+    command = f"{_jq(name, '-r', f'{path} // empty')} > {new_file('.txt')}"
+    return f"Its texts stand deeper. To get those of {path}: {command}"
 
 
 def _jq(name: str, output: str, program: str) -> str:
     run = f"jq {output} {shlex.quote(program)}"
-    return f"{AS_JSON_LINES} | {run}" if name.lower().endswith(PARQUET) else f"{run} FILE"
+    return (
+        f"{on_file(AS_JSON_LINES, name)} | {run}"
+        if name.lower().endswith(PARQUET)
+        else f"{run} {on_file('FILE', name)}"
+    )
 
 
 def _only_key(rows: Sequence[Mapping[str, Any]]) -> str | None:

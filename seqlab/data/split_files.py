@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,9 +16,19 @@ SPLIT_WORDS = {
     **dict.fromkeys(("train", "training", "trn"), "train"),
     **dict.fromkeys(("valid", "validation", "val", "dev", "development"), "validation"),
     **dict.fromkeys(("test", "testing", "tst"), "test"),
+    **dict.fromkeys(("holdout", "hold-out", "hold_out", "heldout", "held-out", "held_out"), "test"),
 }
-# the word of a split as a component of a name: not "latest" or "trains"
-WORD = re.compile(rf"(?<![^\W\d_])({'|'.join(sorted(SPLIT_WORDS, key=len, reverse=True))})(?![^\W\d_])", re.IGNORECASE)
+# tr and te are also codes of languages, Turkish and Telugu: these name splits only if there is a va, which is none
+SHORT_WORDS = {"tr": "train", "va": "validation", "te": "test"}
+
+
+def _component(words: Iterable[str]) -> re.Pattern[str]:
+    """One of these words as a component of a name: not "latest" or "trains"."""
+    longest_first = "|".join(sorted(words, key=len, reverse=True))
+    return re.compile(rf"(?<![^\W\d_])({longest_first})(?![^\W\d_])", re.IGNORECASE)
+
+
+WORD, SHORT_WORD = _component(SPLIT_WORDS), _component(SHORT_WORDS)
 
 
 @dataclass(frozen=True)
@@ -35,7 +45,11 @@ class SplitFiles:
 
 def split_named(name: str) -> str | None:
     """The split that a file's name names, if it names exactly one."""
-    splits = {SPLIT_WORDS[word.lower()] for word in WORD.findall(name)}
+    return _split_named(name, WORD, SPLIT_WORDS)
+
+
+def _split_named(name: str, word: re.Pattern[str], meaning: Mapping[str, str]) -> str | None:
+    splits = {meaning[found.lower()] for found in word.findall(name)}
     return splits.pop() if len(splits) == 1 else None
 
 
@@ -63,14 +77,11 @@ def find_split_files(folder: Path, given: Path | None = None) -> SplitFiles | No
 
     `given` is the folder that the user named, if it is not this one."""
     paths = _visible(folder)
-    layouts: dict[str, dict[str, Path]] = {}
-    ambiguous = False
-    for path in paths:
-        if split := split_named(path.name):
-            layout = layouts.setdefault(WORD.sub("*", path.name), {})
-            ambiguous |= split in layout
-            layout.setdefault(split, path)
-    complete = [layout for layout in layouts.values() if "train" in layout and len(layout) > 1]
+    layouts, ambiguous = _layouts(paths, WORD, SPLIT_WORDS)
+    complete = [layout for layout in layouts if "train" in layout and len(layout) > 1]
+    if not complete:
+        layouts, ambiguous = _layouts(paths, SHORT_WORD, SHORT_WORDS)
+        complete = [layout for layout in layouts if "train" in layout and "validation" in layout]
     if not complete:
         return None
     if len(complete) > 1 or ambiguous:
@@ -78,6 +89,20 @@ def find_split_files(folder: Path, given: Path | None = None) -> SplitFiles | No
         raise UsageError(f"'{folder}' has more than one set of files named after splits. Name the files:{commands}")
     files = {split: complete[0][split] for split in SPLITS if split in complete[0]}
     return SplitFiles(files, [path.name for path in paths if path not in files.values()])
+
+
+def _layouts(
+    paths: Sequence[Path], word: re.Pattern[str], meaning: Mapping[str, str]
+) -> tuple[list[dict[str, Path]], bool]:
+    """Files whose names differ in nothing but the word of the split, by split, and whether two name the same one."""
+    layouts: dict[str, dict[str, Path]] = {}
+    ambiguous = False
+    for path in paths:
+        if split := _split_named(path.name, word, meaning):
+            layout = layouts.setdefault(word.sub("*", path.name), {})
+            ambiguous |= split in layout
+            layout.setdefault(split, path)
+    return [*layouts.values()], ambiguous
 
 
 def joined_splits(folder: Path, given: Collection[str], without: Collection[str]) -> str:

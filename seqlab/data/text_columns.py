@@ -10,6 +10,7 @@ from seqlab.data.corpora.source import form_and_packing
 from seqlab.data.documents.rows import FIELDS
 from seqlab.data.examples.json_forms import jq_command
 from seqlab.data.file_layout import FileLayout
+from seqlab.data.new_files import new_file
 
 MIN_WITH_TEXT = 0.9  # the share of rows that have the key of the text; fewer, and reading them is refused
 
@@ -52,4 +53,4 @@ def _joined_keys(path: Path, texts: Sequence[str]) -> str:
     if len(texts) < 2:
         return ""
     program = f"{{text: ({' // '.join(f'.[{json.dumps(key)}]' for key in texts)})}}"
-    return f". If each has its text under one of these: {jq_command(path, program)} > new.jsonl"
+    return f". If each has its text under one of these: {jq_command(path, program)} > {new_file('.jsonl')}"

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from base64 import encodebytes
 from email.message import EmailMessage
 from functools import partial
 from itertools import pairwise
@@ -181,7 +182,7 @@ def test_equal_ids_name_the_other_file_and_line(tmp_path: Path) -> None:
 def test_what_is_not_searched_is_said(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("id,text,author,year\n1,otters swim,Ann,1999\n2,seals swim,Bob,2000\n")
     (tmp_path / "b.jsonl").write_text('{"_id": "3", "text": "otters swim", "metadata": {}}\n')
-    (tmp_path / "c.txt").write_text("an attachment\n\n" + "QUJD" * 19 + "\n" + ("QUJD" * 19 + "\n") * 5)
+    (tmp_path / "c.txt").write_text("an attachment\n\n" + encodebytes(bytes(range(256))).decode())
     fixes = DocumentFixes()
     assert len(list(read_documents([tmp_path], fixes))) == 4
     assert fixes.notes() == [
@@ -189,6 +190,14 @@ def test_what_is_not_searched_is_said(tmp_path: Path) -> None:
         "lines of base64, as of attachments, read as words in 1 file: c.txt",
         "1 document equal to an earlier one, such as '3' and '1': all are kept",
     ]
+
+
+@pytest.mark.parametrize("line", ["ACGTacgtnn" * 6, "MKVLAAGIVG" * 6, "acgtacgtac" * 6, "0123456789abcdef" * 4])
+def test_sequences_of_letters_are_no_base64(tmp_path: Path, line: str) -> None:
+    (tmp_path / "a.fa").write_text(">one\n" + f"{line}\n" * 9 + ">two\n" + f"{line}\n" * 9)
+    fixes = DocumentFixes()
+    assert len(list(read_documents([tmp_path], fixes))) == 1
+    assert not any("base64" in note for note in fixes.notes())
 
 
 def test_mails_are_decoded(tmp_path: Path) -> None:

@@ -49,6 +49,16 @@ def test_the_command_restores_the_text(tmp_path, monkeypatch) -> None:
     assert Path("new.txt").read_text("utf-8") == "“so” déjà Привет\n" * 2
 
 
+def test_the_command_keeps_what_it_cannot_restore(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    lost = "It’s “nice” café, ".encode().decode("cp1252", "replace")  # Windows-1252 has no character for a byte of ”
+    Path("a.txt").write_text(f"{lost}été 日本 à â\r\n" * 2, "utf-8", newline="")
+    (note,) = double_encoding_notes([Path("a.txt").read_text("utf-8")])
+    command = note.partition("is so: ")[2].replace("FILE", "a.txt").replace("NEW", "new.txt")
+    subprocess.run(command, shell=True, check=True)
+    assert Path("new.txt").read_bytes().decode() == "It’s “niceâ€\ufffd café, été 日本 à â\r\n" * 2
+
+
 @pytest.mark.parametrize("text", [FRENCH, GERMAN, *OTHERS])
 def test_prose_has_none(text: str) -> None:
     assert double_encoding_notes([text] * 5) == []

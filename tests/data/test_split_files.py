@@ -19,6 +19,12 @@ from seqlab.typed_command import typed_command
         ("en_ewt-ud-train.conllu", "train"),
         ("VAL", "validation"),
         ("train1.txt", "train"),
+        ("holdout.txt", "test"),
+        ("book-held-out.txt.gz", "test"),
+        ("Held_Out", "test"),
+        ("heldout.jsonl", "test"),
+        ("withheldout.txt", None),
+        ("tr.txt", None),
         ("latest.txt", None),
         ("trains.txt", None),
         ("train-test.txt", None),
@@ -46,6 +52,25 @@ def test_the_files_of_a_benchmark_are_found_and_the_others_named(tmp_path: Path)
         "test": "wiki.test.tokens",
     }
     assert "not used: README" in str(result)
+
+
+@pytest.mark.parametrize(
+    ("names", "splits"),
+    [
+        (("holdout.txt", "train.txt"), ("train", "test")),
+        (("book-held-out.txt.gz", "book-train.txt.gz"), ("train", "test")),
+        (("te.txt", "tr.txt", "va.txt"), ("train", "validation", "test")),
+        (("a_tr.txt", "a_va.txt"), ("train", "validation")),
+    ],
+)
+def test_other_words_for_splits_are_known(tmp_path: Path, names: tuple[str, ...], splits: tuple[str, ...]):
+    result = find_split_files(folder_with(tmp_path, *names))
+    assert result is not None and tuple(result.files) == splits and not result.unused
+
+
+@pytest.mark.parametrize("names", [("tr.txt", "te.txt"), ("en.txt", "te.txt", "tr.txt"), ("tr.txt", "b.va.txt")])
+def test_codes_of_languages_are_no_splits(tmp_path: Path, names: tuple[str, ...]):
+    assert find_split_files(folder_with(tmp_path, *names)) is None
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path
 from seqlab.data.folders import COPIED, copies_among, files_below, is_result, note_links
 from seqlab.data.foreign import on_file, refuse_foreign
 from seqlab.data.nested_json import nested_texts_advice
+from seqlab.data.new_files import free_name
 from seqlab.data.parquet_files import PARQUET
 from seqlab.data.text.corpus import note_forms
 from seqlab.data.text_columns import chosen_text_column, text_keys
@@ -223,7 +224,8 @@ def _split_notes(rows: Sequence[dict[str, Any]], name: str) -> list[str]:
             values.setdefault(split, []).append(json.dumps(row.get(column.name)))
     if len(values) < 2 or "train" not in values:
         return []
-    key, made = f".[{json.dumps(column.name)}]", {split: f"{Path(name).stem}-{split}.jsonl" for split in values}
+    key = f".[{json.dumps(column.name)}]"
+    made = {split: free_name(f"{Path(name).stem}-{split}", ".jsonl") for split in values}
     commands = [
         jq_command(Path(name), f"select({' or '.join(f'{key} == {value}' for value in dict.fromkeys(values[split]))})")
         + f" > {shlex.quote(file)}"

@@ -10,6 +10,7 @@ from seqlab.data.corpora.documents import CorpusDocument, DocumentReader
 from seqlab.data.corpora.faults import EMPTY
 from seqlab.data.documents.rows import FIELDS
 from seqlab.data.file_names import MAX_NAMED
+from seqlab.data.new_files import new_file
 from seqlab.data.parquet_files import AS_JSON_LINES, open_parquet, parquet_errors
 from seqlab.errors import DataError
 
@@ -45,7 +46,7 @@ def _no_texts(name: str, types: dict[str, str]) -> DataError:
         rows = f"{AS_JSON_LINES.replace('FILE', shlex.quote(name))} | jq -c {shlex.quote(f'.[{json.dumps(column)}]')}"
         return DataError(
             f"'{name}' has no texts, which are strings: it has {listed}. To make a table of the fields in '{column}': "
-            f"{rows} > new.jsonl"
+            f"{rows} > {new_file('.jsonl')}"
         )
     as_text = "bytes.decode" if "binary" in kind and "<" not in kind else '" ".join' if "<" in kind else "str"
     code = f"frame[{column!r}] = frame[{column!r}].map({as_text})"

@@ -21,7 +21,8 @@ BLOCKS = frozenset(
 PAGES, NOTEBOOK, MAIL, MAILBOX = (".html", ".htm", ".xhtml"), ".ipynb", ".eml", ".mbox"
 BEFORE_MAIL = re.compile(r"(?:\A|(?<=\n\n))From .*\n")  # in a mailbox; within a mail, such a line begins with >
 QUOTED_FROM = re.compile(r"^>(>*From )", re.MULTILINE)
-BASE64 = re.compile(r"(?:^[A-Za-z0-9+/]{60,76}$\n){4}", re.MULTILINE)  # lines of letters without a space
+BASE64_LINES = re.compile(r"(?:^[A-Za-z0-9+/]{60,76}$\n){4,}", re.MULTILINE)  # of letters and digits, without a space
+BASE64_SIGNS = tuple(map(re.compile, ("[A-Z]", "[a-z]", "[0-9]")))  # sequences of DNA or protein have no digits
 
 
 class _PageText(HTMLParser):
@@ -85,6 +86,11 @@ def notebook_text(name: str, content: str) -> tuple[str, int]:
     except (KeyError, TypeError, AttributeError):
         message = f"'{name}' is no notebook: expected JSON with cells and their sources."
         raise Unusable(message, "a notebook without cells") from None
+
+
+def has_base64(content: str) -> bool:
+    """Whether lines are a file in base64, as of an attachment."""
+    return any(all(sign.search(lines[0]) for sign in BASE64_SIGNS) for lines in BASE64_LINES.finditer(content))
 
 
 def mails_of(content: str) -> dict[int, str]:

@@ -15,11 +15,11 @@ from typing import NamedTuple
 from seqlab.data.documents.document import Document
 from seqlab.data.documents.fixes import DocumentFixes, Unusable
 from seqlab.data.documents.markup import (
-    BASE64,
     MAIL,
     MAILBOX,
     NOTEBOOK,
     PAGES,
+    has_base64,
     mail_document,
     mails_of,
     notebook_text,
@@ -173,7 +173,7 @@ def _documents(
     if suffix == NOTEBOOK:
         content, outputs = notebook_text(name, content)
         fixes.outputs |= {name: outputs} if outputs else {}
-    elif BASE64.search(content):
+    elif has_base64(content):
         fixes.encoded.append(name)
     return _one(text_document(name, content))
 

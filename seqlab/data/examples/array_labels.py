@@ -11,6 +11,7 @@ from seqlab.data.examples.json_forms import jq_command
 from seqlab.data.examples.lines import Location, quote_list
 from seqlab.data.file_names import shorten
 from seqlab.data.nested_json import nested_texts_advice
+from seqlab.data.new_files import new_file
 from seqlab.errors import DataError
 
 LABEL_NAMES = (*LABELED.second, "labels", "accept")  # Prodigy writes the choices that were accepted
@@ -73,7 +74,7 @@ def _write_alone(path: Path, column: str, rows: Sequence[Mapping[str, Any]], tex
         program += f" | .label = {array}"
     if text:
         program += f" | .text = .[{json.dumps(text)}]"
-    return f"{keeps}: {jq_command(path, program)} > new.jsonl"
+    return f"{keeps}: {jq_command(path, program)} > {new_file('.jsonl')}"
 
 
 def keys_of_type(kind: type, rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -90,7 +91,7 @@ def as_tagged(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
     named = [key for key in tags if "tag" in key.lower() or "label" in key.lower()]
     chosen = (named or tags)[-1]
     program = f'[.[{json.dumps(lists[0])}, {json.dumps(chosen)}]] | transpose | (.[] | map(tostring) | join("\\t")), ""'
-    command = f"{jq_command(path, program, '-r')} > new.conll"
+    command = f"{jq_command(path, program, '-r')} > {new_file('.conll')}"
     others = [key for key in tags if key != chosen]
     which = f" of {quote_list([chosen])}, or of {quote_list(others)} instead," if others else ""
     return f". {quote_list(lists, 10)}: arrays, no texts; to write a word and its tag{which} on each line: {command}"
@@ -111,8 +112,8 @@ def refuse_words(first: Location, column: str, rows: Sequence[Mapping[str, Any]]
             text = f'(if type == "array" then {text} else . end)'
         one_each = jq_command(first.path, f'{words}, ""', "-r")
         joined = jq_command(first.path, f"{key} |= {text}")
-        advice = f"a word on each line: {one_each} > new.conll" if tags else f"texts: {joined} > new.jsonl"
-        advice = f". To write {advice}"
+        advice = f"a word on each line: {one_each}" if tags else f"texts: {joined}"
+        advice = f". To write {advice} > {new_file('.conll' if tags else '.jsonl')}"
     where = f"{first}: '{column}' is an array"
     if arrays < len(rows):
         where = f"'{first.path}': '{column}' is an array in {arrays:,} of the first {len(rows):,} rows"
@@ -122,7 +123,7 @@ def refuse_words(first: Location, column: str, rows: Sequence[Mapping[str, Any]]
 def nesting_note(path: Path, rows: Sequence[Mapping[str, Any]], is_text: bool) -> str:
     """How to get at the texts of objects within the rows."""
     if nested := keys_of_type(dict, rows):
-        flatten = f"{FLATTEN} {shlex.quote(str(path))} > new.jsonl"
+        flatten = f"{FLATTEN} {shlex.quote(str(path))} > {new_file('.jsonl')}"
         return f". {quote_list(nested, 10)}: objects, no texts; to flatten them: {flatten}"
     advice = "" if is_text else nested_texts_advice(rows, str(path))
     return f". {advice}" if advice else ""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from seqlab.data.examples.delimiters import Record
 from seqlab.data.examples.lines import MAX_FAULTS, BadRow, Location, quote_list, suffix
 from seqlab.data.files import InputFixes
+from seqlab.data.new_files import free_name
 from seqlab.errors import DataError
 from seqlab.wording import counted
 
@@ -60,7 +61,7 @@ def _without_descriptions(records: Sequence[Record | BadRow], fixes: InputFixes)
 
 def _another_header(location: Location, fields: Sequence[str]) -> str:
     name = location.path.name.removesuffix(".gz").removesuffix(suffix(location.path))
-    parts = [shlex.quote(f"{name}-{part}{suffix(location.path)}") for part in (1, 2)]
+    parts = [shlex.quote(free_name(f"{name}-{part}", suffix(location.path))) for part in (1, 2)]
     read = f"{'gzip -dc' if location.path.suffix == '.gz' else 'cat'} {shlex.quote(str(location.path))}"
     return (
         f"{location}: a second header, with the columns in another order: {quote_list(fields)}. Divide the file here, "

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from seqlab.data.files import read_beginning
+from seqlab.data.new_files import free_name, new_file
 from seqlab.data.parquet_files import AS_JSON_LINES, PARQUET
 from seqlab.errors import DataError
 
@@ -75,7 +76,7 @@ def form_of_file(path: Path) -> str | None:
 
 
 def _array_command(path: Path) -> str:
-    return f"to convert an array: {jq_command(path, '.[]')} > new.jsonl"
+    return f"to convert an array: {jq_command(path, '.[]')} > {new_file('.jsonl')}"
 
 
 def jq_command(path: Path, program: str, output: str = "-c") -> str:
@@ -131,7 +132,7 @@ def _flat_command(path: Path, found: NestedFields) -> str:
     names = {"text": found.text, "label": found.label}
     program = f".[] | {{{', '.join(f'{name}: .{place}' for name, place in names.items())}}}"
     check = ", if these are the texts and the labels" if found.others else ""
-    return f"to write them side by side{check}: {jq_command(path, program)} > new.jsonl"
+    return f"to write them side by side{check}: {jq_command(path, program)} > {new_file('.jsonl')}"
 
 
 def _has_rows(fields: Mapping[str, Any]) -> bool:
@@ -154,25 +155,26 @@ def form_of_line(path: Path, lines: Sequence[str]) -> str:
     if has_comma(beginning):
         return f"{path.name} has a comma after each object; {commas_command(path)}"
     if beginning.lstrip().startswith("{"):
-        one_line = f"jq -c . {shlex.quote(str(path))} > new.jsonl"
+        one_line = f"jq -c . {shlex.quote(str(path))} > {new_file('.jsonl')}"
         return f"{path.name} has objects of several lines each, not an object per line; to convert them: {one_line}"
     said = f"{path.name} has no JSON object on its first line, as JSON lines do"
     if beginning.lstrip().startswith("["):
         return f"{said}; {_array_command(path)}"
     if isinstance(_parsed(beginning), str):
-        return f"{said}, but a string; to get the strings as running text: {jq_command(path, '.', '-r')} > new.txt"
+        texts = f"{jq_command(path, '.', '-r')} > {new_file('.txt')}"
+        return f"{said}, but a string; to get the strings as running text: {texts}"
     if first is None:
         return said
     rest = f"tail -n +{first}"
     source = shlex.quote(str(path))
     command = f"gzip -dc {source} | {rest}" if path.suffix == ".gz" else f"{rest} {source}"
-    return f"{said}, but on line {first}; to remove what is above: {command} > new.jsonl"
+    return f"{said}, but on line {first}; to remove what is above: {command} > {new_file('.jsonl')}"
 
 
 def arrays_command(path: Path) -> str:
     """How to rewrite a file with an array on each line."""
     program = "to_entries | map({key: (.key + 1 | tostring), value}) | from_entries"
-    return f"to make an object of each array, with numbers as keys: {jq_command(path, program)} > new.jsonl"
+    return f"to make an object of each array, with numbers as keys: {jq_command(path, program)} > {new_file('.jsonl')}"
 
 
 def _parsed(line: str) -> Any:
@@ -192,21 +194,22 @@ def commas_command(path: Path) -> str:
     source = shlex.quote(str(path))
     remove = "sed 's/,[[:space:]]*$//'"
     rewrite = f"gzip -dc {source} | {remove}" if path.suffix == ".gz" else f"{remove} {source}"
-    return f"to remove the commas: {rewrite} > new.jsonl"
+    return f"to remove the commas: {rewrite} > {new_file('.jsonl')}"
 
 
 def _rewrite(path: Path, rows: str, pandas: bool = True) -> str:
     program = f"{_loaded(path)}; [print(json.dumps(r)) for r in ({rows})]"
-    written = (
-        'from pandas: to_json("new.jsonl", orient="records", lines=True); without it: ' if pandas else "to convert: "
-    )
-    return f"{written}python3 -c {shlex.quote(program)} > new.jsonl"
+    made = new_file(".jsonl")
+    by_pandas = f'from pandas: to_json("{made}", orient="records", lines=True); without it: '
+    return f"{by_pandas if pandas else 'to convert: '}python3 -c {shlex.quote(program)} > {made}"
 
 
 def _rewrite_each(path: Path, keys: Sequence[str]) -> str:
     """The command that writes a file for each table."""
     names = [key if NAME.fullmatch(key) else str(number) for number, key in enumerate(keys, 1)]
-    files = {key: f"new-{name}.jsonl" for key, name in zip(keys, names, strict=True)}
+    files: dict[str, str] = {}
+    for key, name in zip(keys, names, strict=True):
+        files[key] = free_name(f"new-{name}", ".jsonl", files.values())
     write = 'open(f, "w").writelines(json.dumps(r) + "\\n" for r in t[k])'
     program = f"{_loaded(path)}; [{write} for k, f in {json.dumps(files)}.items()]"
     return f"to write {', '.join(files.values())}: python3 -c {shlex.quote(program)}"

@@ -13,6 +13,7 @@ from seqlab.data.examples.no_labels import why_no_labels
 from seqlab.data.examples.split_column import TRUTH
 from seqlab.data.file_layout import SAMPLE_BYTES
 from seqlab.data.files import read_beginning
+from seqlab.data.new_files import new_file
 
 FEWEST_COLUMNS = 2
 NAMED = 10  # columns
@@ -58,18 +59,18 @@ def _command(path: Path, text: str, flags: Sequence[str]) -> str:
             f'. as $r | ([{names}[] | select($r[.] == 1 or $r[.] == true)] | join("+")) as $l | '
             f'{{text: .[{column}], label: (if $l == "" then "none" else $l end)}}'
         )
-        return _on_file(path, f"jq -c {shlex.quote(program)}", "new.jsonl")
+        return _on_file(path, f"jq -c {shlex.quote(program)}", ".jsonl")
     delimiter = detect_delimiter(read_beginning(path, SAMPLE_BYTES)[0], usual_delimiter(path)).delimiter
     program = (
         f'import csv, sys; w = csv.writer(sys.stdout); w.writerow(["text", "label"]); '
         f'[w.writerow([r[{column}], "+".join(n for n in {names} if r[n].strip().lower() in ["1", "1.0", "true", "yes"])'
         f' or "none"]) for r in csv.DictReader(sys.stdin, delimiter={json.dumps(delimiter)})]'
     )
-    return _on_file(path, f"python3 -c {shlex.quote(program)}", "new.csv")
+    return _on_file(path, f"python3 -c {shlex.quote(program)}", ".csv")
 
 
-def _on_file(path: Path, command: str, new: str) -> str:
-    source = shlex.quote(str(path))
+def _on_file(path: Path, command: str, form: str) -> str:
+    source, new = shlex.quote(str(path)), new_file(form)
     return f"gzip -dc {source} | {command} > {new}" if path.suffix == ".gz" else f"{command} < {source} > {new}"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from seqlab.data.examples.columns import LABELED, PAIRS, is_name, known_columns
 from seqlab.data.examples.delimiters import DELIMITERS, split_fields
 from seqlab.data.examples.lines import quote_list, suffix
+from seqlab.data.new_files import new_file
 
 MAX_TITLES = 5  # lines above the header
 
@@ -23,7 +24,7 @@ def header_below(path: Path, lines: Sequence[str]) -> str | None:
             above = "line 1" if number == 2 else f"lines 1 to {number - 1}"
             return (
                 f"line {number} of {path.name} looks like the header ({quote_list(names, 10)}), and {above} like a "
-                f"title: {command} > new{suffix(path)}"
+                f"title: {command} > {new_file(suffix(path))}"
             )
     return None
 

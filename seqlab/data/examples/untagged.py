@@ -9,6 +9,7 @@ from seqlab.data.examples.example import UNSCORED
 from seqlab.data.examples.lines import LocatedExamples, suffix
 from seqlab.data.file_layout import SAMPLE_BYTES
 from seqlab.data.files import read_beginning
+from seqlab.data.new_files import new_file
 from seqlab.wording import counted
 
 CONLLU = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
@@ -39,5 +40,5 @@ def where_tags_are(path: Path) -> str:
         return f" There are tags in {' and '.join(tags)}.{rename} To read them: {option}" if tags else ""
     if not filled:
         return ""
-    cut = f"cut -f 1,{filled[-1] + 1} {shlex.quote(str(path))} > new.conll"
+    cut = f"cut -f 1,{filled[-1] + 1} {shlex.quote(str(path))} > {new_file('.conll')}"
     return f" Column {filled[-1] + 1} has values such as '{rows[0][filled[-1]]}'. To read them as tags: {cut}"

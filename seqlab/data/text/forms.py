@@ -17,6 +17,8 @@ from seqlab.data.drawn_tables import drawn_table
 from seqlab.data.file_layout import SAMPLE_BYTES
 from seqlab.data.files import read_beginning
 from seqlab.data.nested_json import nested_texts_advice
+from seqlab.data.new_files import new_file
+from seqlab.data.text.mail import PLAIN_MAIL, mail_bodies
 from seqlab.errors import DataError
 
 MIN_LINES = 4
@@ -34,14 +36,7 @@ INSERT = re.compile(r"INSERT\s+(?:IGNORE\s+)?INTO\s+(\S+?)\s*(?:\([^)]*\)\s*)?VA
 COPY = re.compile(r"COPY (\S+) \(([^)]*)\) FROM stdin;", re.IGNORECASE)
 TIME_CODE = re.compile(r"(?:\d+:)?\d\d:\d\d[.,]\d{3} --> (?:\d+:)?\d\d:\d\d[.,]\d{3}(?: .*)?")  # SubRip, WebVTT
 MIN_TIME_CODES = 0.2  # the share of lines: one of three or four
-MAIL_FIELD = re.compile(r"From |[A-Za-z][A-Za-z-]*: ")
-MAIL_ENCODING = re.compile(r"content-transfer-encoding: *(base64|quoted-printable)\b", re.IGNORECASE)
 EMBEDDED = re.compile(r"\bdata:[\w.+-]+/[\w.+-]+;base64,[A-Za-z0-9+/=]{200,}")
-PLAIN_MAIL = (
-    "import mailbox, sys; "
-    "[print(part.get_payload(decode=True).decode(part.get_content_charset() or 'utf-8', 'replace')) "
-    "for mail in mailbox.mbox(sys.argv[1]) for part in mail.walk() if part.get_content_type() == 'text/plain']"
-)
 WITHOUT_ROW_NAMES = (
     'import csv, sys; rows = [*csv.reader(sys.stdin, delimiter=" ")]; '
     "csv.writer(sys.stdout).writerows(row[-len(rows[0]):] for row in rows)"
@@ -88,8 +83,10 @@ def _json_lines(lines: Sequence[str], name: str) -> TextForm | None:
     except (ValueError, RecursionError):
         return None
     if any(isinstance(value, str) for row in rows for value in row.values()):
-        return TextForm("JSON lines", f"To read the text of each: cp {name} new.jsonl", as_lines=_as_lines(rows, name))
-    return TextForm("JSON lines", nested_texts_advice(rows, name) or "They have no texts")
+        copy = f"cp {name} {new_file('.jsonl')}"
+        return TextForm("JSON lines", f"To read the text of each: {copy}", as_lines=_as_lines(rows, name))
+    [path] = shlex.split(name)
+    return TextForm("JSON lines", nested_texts_advice(rows, path) or "They have no texts")
 
 
 def _as_lines(rows: Sequence[Mapping[str, Any]], name: str) -> str:
@@ -99,7 +96,7 @@ def _as_lines(rows: Sequence[Mapping[str, Any]], name: str) -> str:
         lengths.update({key: len(value) for key, value in row.items() if isinstance(value, str)})
     program = f'.[{json.dumps(lengths.most_common(1)[0][0])}] // "" | gsub("\\n"; " ")'
     [path] = shlex.split(name)
-    return f"To write its texts line by line: jq -r {shlex.quote(program)} {name} > new{Path(path).suffix}"
+    return f"To write its texts line by line: jq -r {shlex.quote(program)} {name} > {new_file(Path(path).suffix)}"
 
 
 def _page(lines: Sequence[str], name: str) -> TextForm | None:
@@ -107,7 +104,8 @@ def _page(lines: Sequence[str], name: str) -> TextForm | None:
     tagged = sum(END_TAG.search(line) is not None for line in lines)
     if not PAGE.match(lines[0]) and (len(lines) < MIN_LINES or tagged < MIN_TAGGED * len(lines)):
         return None
-    return TextForm("HTML or XML, with tags", f"To get the text of a page: pandoc -f html -t plain {name} -o new.txt")
+    command = f"pandoc -f html -t plain {name} -o {new_file('.txt')}"
+    return TextForm("HTML or XML, with tags", f"To get the text of a page: {command}")
 
 
 def _notebook(lines: Sequence[str], name: str) -> TextForm | None:
@@ -115,7 +113,7 @@ def _notebook(lines: Sequence[str], name: str) -> TextForm | None:
     begins = " ".join(line.strip() for line in lines[:NOTEBOOK_LINES])
     if not begins.startswith("{") or not NOTEBOOK.search(begins):
         return None
-    command = f"jq -r {shlex.quote(CELLS)} {name} > new.txt"
+    command = f"jq -r {shlex.quote(CELLS)} {name} > {new_file('.txt')}"
     return TextForm("a Jupyter notebook, cells and outputs in JSON", f"To get the text of its cells: {command}")
 
 
@@ -129,7 +127,7 @@ def _web_anno(lines: Sequence[str], name: str) -> TextForm | None:
 def _rtf(lines: Sequence[str], name: str) -> TextForm | None:
     if not lines[0].startswith("{\\rtf"):
         return None
-    return TextForm("RTF, which word processors write", f"To get its text: unrtf --text {name} > new.txt")
+    return TextForm("RTF, which word processors write", f"To get its text: unrtf --text {name} > {new_file('.txt')}")
 
 
 def _drawn(lines: Sequence[str], name: str) -> TextForm | None:
@@ -146,7 +144,7 @@ def _printed(lines: Sequence[str], name: str) -> TextForm | None:
     """Columns between spaces below a rule with gaps, or in a box of lines."""
     if len(lines) < MIN_LINES or not (GAPPED_RULE.fullmatch(lines[1].rstrip()) or lines[0][0] in BOX):
         return None
-    command = "sqlite3 -header -csv DATABASE 'SELECT * FROM TABLE' > new.csv"
+    command = f"sqlite3 -header -csv DATABASE 'SELECT * FROM TABLE' > {new_file('.csv')}"
     return TextForm("a table that a program printed, as sqlite does", f"Export it instead, such as: {command}")
 
 
@@ -155,10 +153,10 @@ def _from_r(lines: Sequence[str], name: str) -> TextForm | None:
     fitting = [line for line in lines if R_LINE.fullmatch(line.strip())]
     if not lines[0].startswith('"') or len(lines) < MIN_LINES or len(fitting) < FITTING * len(lines):
         return None
-    program = shlex.quote(WITHOUT_ROW_NAMES)
+    command = f"python3 -c {shlex.quote(WITHOUT_ROW_NAMES)} < {name} > {new_file('.csv')}"
     return TextForm(
         "a table with spaces between its fields, as R's write.table writes it",
-        f"To make a table of it: python3 -c {program} < {name} > new.csv (or in R: write.csv with row.names = FALSE)",
+        f"To make a table of it: {command} (or in R: write.csv with row.names = FALSE)",
     )
 
 
@@ -174,7 +172,7 @@ def _tagged_words(lines: Sequence[str], name: str) -> TextForm | None:
     ):
         return None
     example = next(word for word in words if CAPITAL_TAG.search(word))
-    command = rf"sed 's/ *$//; s/  */\n/g; s/$/\n/' {name} | sed 's:/\([^/]*\)$:\t\1:' > new.conll"
+    command = rf"sed 's/ *$//; s/  */\n/g; s/$/\n/' {name} | sed 's:/\([^/]*\)$:\t\1:' > {new_file('.conll')}"
     return TextForm(f"words with their tags, such as {example}", f"To learn to tag: {command}", has_tags=True)
 
 
@@ -183,7 +181,7 @@ def _archive(lines: Sequence[str], name: str) -> TextForm | None:
         return None
     return TextForm(
         "JavaScript with JSON in it, as an archive of Twitter has",
-        f"To get the JSON: sed '1s/^[^=]*= *//' {name} > new.json",
+        f"To get the JSON: sed '1s/^[^=]*= *//' {name} > {new_file('.json')}",
     )
 
 
@@ -192,7 +190,7 @@ def _dump(lines: Sequence[str], name: str) -> TextForm | None:
     found = [(line, match) for line in lines if (match := INSERT.match(line))]
     if 2 * sum(len(line) for line, _ in found) > sum(map(len, lines)):
         table = found[0][1][1].strip("`\"'")
-        advice = f"mysql --batch -e {shlex.quote(f'SELECT * FROM {table}')} DATABASE > new.tsv"
+        advice = f"mysql --batch -e {shlex.quote(f'SELECT * FROM {table}')} DATABASE > {new_file('.tsv')}"
         return TextForm("a dump of a database, statements of SQL", f"Export the table instead, such as: {advice}")
     return _copy(lines, name)
 
@@ -202,32 +200,30 @@ def _copy(lines: Sequence[str], name: str) -> TextForm | None:
     if match is None:
         return None
     header = r"\t".join(column.strip(' "') for column in match[2].split(","))
-    rows = rf"sed -n '/^COPY {match[1]} /,/^\\\.$/p' {name} | sed '1c\{header}' | sed '$d' > new.tsv"
+    rows = rf"sed -n '/^COPY {match[1]} /,/^\\\.$/p' {name} | sed '1c\{header}' | sed '$d' > {new_file('.tsv')}"
     return TextForm("a dump of a database, a COPY of PostgreSQL", f"To make a table of it: {rows}")
 
 
 def _mail(lines: Sequence[str], name: str) -> TextForm | None:
-    """Header fields first, and bodies that are no plain text."""
-    found = next((match for line in lines if (match := MAIL_ENCODING.match(line))), None)
-    if found is None or not MAIL_FIELD.match(lines[0]):
+    bodies = mail_bodies(lines)
+    if bodies is None:
         return None
-    one = "" if lines[0].startswith("From ") else f"(echo From - ; cat {name}) > new.mbox; "
-    command = f'{one}python3 -c "{PLAIN_MAIL}" {"new.mbox" if one else name} > new.txt'
-    return TextForm(f"mail, with bodies in {found[1].lower()}", f"To get its text: {command}")
+    command = f'python3 -c "{PLAIN_MAIL}" {name} > {new_file(".txt")}'
+    return TextForm(f"mail, with {bodies}", f"To get its text: {command}")
 
 
 def _subtitles(lines: Sequence[str], name: str) -> TextForm | None:
     codes = sum(TIME_CODE.fullmatch(line.strip()) is not None for line in lines)
     if codes < MIN_LINES or codes < MIN_TIME_CODES * len(lines):
         return None
-    command = rf"sed -E '/^(WEBVTT.*|[0-9]+|.* --> .*)?\r?$/d' {name} > new.txt"
+    command = rf"sed -E '1s/^\xef\xbb\xbf//; /^(WEBVTT.*|[0-9]+|.* --> .*)?\r?$/d' {name} > {new_file('.txt')}"
     return TextForm("subtitles, with time codes", f"To keep what is said: {command}")
 
 
 def _embedded(lines: Sequence[str], name: str) -> TextForm | None:
     if not any(map(EMBEDDED.search, lines)):
         return None
-    command = f"sed -E 's#data:[^;]*;base64,[A-Za-z0-9+/=]+##g' {name} > new.txt"
+    command = f"sed -E 's#data:[^;]*;base64,[A-Za-z0-9+/=]+##g' {name} > {new_file('.txt')}"
     return TextForm("text with files in base64 inside, such as pictures", f"To remove them: {command}")
 
 

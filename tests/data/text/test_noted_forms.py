@@ -18,7 +18,8 @@ PICTURE = f"# Head\n\n{PROSE}\n![img](data:image/png;base64,{'iVBORw0KGgo' * 300
     ("text", "form"),
     [
         (CUES, "subtitles, with time codes"),
-        ("WEBVTT\n\n" + CUES.replace(",", "."), "subtitles, with time codes"),
+        ("\ufeff" + CUES, "subtitles, with time codes"),
+        ("\ufeffWEBVTT\n\n" + CUES.replace(",", "."), "subtitles, with time codes"),
         (MAIL.partition("\n")[2].format("base64", encodebytes(PROSE.encode()).decode()), "mail, with bodies in base64"),
         (MAIL.format("base64", encodebytes(PROSE.encode()).decode()), "mail, with bodies in base64"),
         (MAIL.format("quoted-printable", PROSE.replace("said", "s=61id")), "mail, with bodies in quoted-printable"),
@@ -34,7 +35,7 @@ def test_it_is_said_and_the_command_keeps_the_text(tmp_path, monkeypatch, text, 
     assert note.startswith(said)
     subprocess.run(note.removeprefix(said).partition(": ")[2], shell=True, check=True)
     kept = Path("new.txt").read_text()
-    assert "The old man walked" in kept
+    assert "The old man walked" in kept and "\ufeff" not in kept
     assert not any(mark in kept for mark in ("-->", "iVBOR", "Subject", "=61", "WEBVTT"))
 
 
@@ -71,3 +72,45 @@ def test_other_text_has_no_note(tmp_path, text):
     path = tmp_path / "a.txt"
     path.write_text(text)
     assert open_corpus([str(path)]).fixes.source_notes == []
+
+
+HEADER = "Return-Path: <a@b.c>\nFrom: A <a@b.c>\nSubject: x\nMIME-Version: 1.0\n"
+PARTS = (
+    'Content-Type: multipart/alternative;\n boundary="=="\n\n'
+    f"--==\nContent-Type: text/plain; charset=utf-8\n\n{PROSE}\n"
+    f"--==\nContent-Type: text/html; charset=utf-8\n\n<p>{PROSE}</p>\n--==--\n"
+)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        PARTS,
+        f"Content-Transfer-Encoding: 8bit\n\n{PROSE}",
+        f"Content-Type: text/html\n\n<style>p {{}}</style><p>{PROSE}",
+    ],
+)
+@pytest.mark.parametrize("mailbox", [False, True])
+def test_mail_is_told_by_its_header(tmp_path, monkeypatch, body, mailbox):
+    monkeypatch.chdir(tmp_path)
+    envelope = "From a@b.c Mon Jan  1 00:00:00 2024\n"
+    Path("a.eml").write_text(f"{envelope}{HEADER}{body}\n{envelope}{HEADER}{body}" if mailbox else HEADER + body)
+    (note,) = open_corpus(["a.eml"]).fixes.source_notes
+    said = "read a.eml as running text, but it looks like mail, with header fields. To get its text: "
+    assert note.startswith(said)
+    subprocess.run(note.removeprefix(said), shell=True, check=True)
+    kept = Path("new.txt").read_text()
+    assert kept.count("The old man walked") == (60 if mailbox else 30)
+    assert not any(mark in kept for mark in ("Return-Path", "MIME", "<p>", "--==", "{}"))
+
+
+def test_the_mails_of_a_folder_are_counted(tmp_path):
+    for number in range(7):
+        (tmp_path / f"{number}.eml").write_text(f"{HEADER}{number}: x\n{PARTS}{number}")
+    (note,) = open_corpus([str(tmp_path)]).fixes.source_notes
+    assert note.startswith("read 7 files (0.eml, 1.eml, 2.eml, 3.eml, 4.eml and 2 more) as running text, but it looks")
+
+
+def test_a_memo_is_no_mail(tmp_path):
+    (tmp_path / "a.txt").write_text(f"From: the director\nTo: all\nSubject: a walk\nDate: today\n\n{PROSE}")
+    assert open_corpus([str(tmp_path / "a.txt")]).fixes.source_notes == []

@@ -1,0 +1,38 @@
+"""Mail as running text: its header fields come first, whatever its bodies are encoded in."""
+
+import re
+from collections.abc import Sequence
+
+FIELD = re.compile(r"(?:From |[A-Za-z][A-Za-z0-9-]*:(?: |$))")
+CONTINUED = re.compile(r"[ \t]")  # lines of a field, below its first
+TELLING = re.compile(  # fields that most mail has
+    r"(message-id|mime-version|received|return-path|delivered-to|date|from|to|subject|content-type)(?=:)", re.IGNORECASE
+)
+MIN_TELLING = 3  # different ones, and one of those that a memo does not have
+ONLY_MAIL = {"message-id", "mime-version", "received", "return-path", "delivered-to", "content-type"}
+ENCODED = re.compile(r"content-transfer-encoding: *(base64|quoted-printable)\b", re.IGNORECASE)
+# each mail of a mailbox, or the only one of a file; a text without plain parts keeps what its pages show
+PLAIN_MAIL = (
+    "import email, html, mailbox, re, sys; raw = lambda f: open(f, 'rb').read(); "
+    "mails = lambda f: mailbox.mbox(f) if raw(f).startswith(b'From ') else [email.message_from_bytes(raw(f))]; "
+    "kinds = lambda mail, kind: [p for p in mail.walk() if p.get_content_type() == kind and not p.get_filename()]; "
+    "text = lambda p: p.get_payload(decode=True).decode(p.get_content_charset() or 'utf-8', 'replace'); "
+    "shown = lambda p: text(p) if p.get_content_type() == 'text/plain' else "
+    "html.unescape(re.sub('(?is)<(script|style|head).*?</(script|style|head)>|<[^>]*>', '', text(p))); "
+    "[print(shown(p)) for f in sys.argv[1:] for mail in mails(f) "
+    "for p in kinds(mail, 'text/plain') or kinds(mail, 'text/html')]"
+)
+
+
+def mail_bodies(lines: Sequence[str]) -> str | None:
+    """What a text of mail has besides its words; None if its first lines, without empty ones, are no header."""
+    if not FIELD.match(lines[0]):
+        return None
+    if encoded := next((match for line in lines if (match := ENCODED.match(line))), None):
+        return f"bodies in {encoded[1].lower()}"
+    found: set[str] = set()
+    for line in lines:
+        if not FIELD.match(line) and not CONTINUED.match(line):
+            break
+        found |= {field.lower() for field in TELLING.findall(line[:20])}
+    return "header fields" if len(found) >= MIN_TELLING and found & ONLY_MAIL else None
