@@ -43,7 +43,7 @@ PLAIN_MAIL = (
     "for mail in mailbox.mbox(sys.argv[1]) for part in mail.walk() if part.get_content_type() == 'text/plain']"
 )
 WITHOUT_ROW_NAMES = (
-    'import csv, sys; rows = [*csv.reader(sys.stdin, delimiter=" ")]; '
+    'import csv, sys; rows = [*csv.reader(sys.stdin, delimiter=" "{escapes})]; '
     "csv.writer(sys.stdout).writerows(row[-len(rows[0]):] for row in rows)"
 )
 
@@ -64,6 +64,7 @@ class TextForm(NamedTuple):
     looks_like: str
     advice: str
     is_table: bool = False  # that can be read as it is
+    is_spaced: bool = False  # a table whose fields nothing but spaces separate, which must be converted
     is_annotated: bool = False  # by a tool, in columns of its own
     has_tags: bool = False  # one beside each word of a line
     as_lines: str = ""  # how to write a text on each line, as parallel files need it, where that is another advice
@@ -147,7 +148,9 @@ def _printed(lines: Sequence[str], name: str) -> TextForm | None:
     if len(lines) < MIN_LINES or not (GAPPED_RULE.fullmatch(lines[1].rstrip()) or lines[0][0] in BOX):
         return None
     command = "sqlite3 -header -csv DATABASE 'SELECT * FROM TABLE' > new.csv"
-    return TextForm("a table that a program printed, as sqlite does", f"Export it instead, such as: {command}")
+    return TextForm(
+        "a table that a program printed, as sqlite does", f"Export it instead, such as: {command}", is_spaced=True
+    )
 
 
 def _from_r(lines: Sequence[str], name: str) -> TextForm | None:
@@ -155,10 +158,12 @@ def _from_r(lines: Sequence[str], name: str) -> TextForm | None:
     fitting = [line for line in lines if R_LINE.fullmatch(line.strip())]
     if not lines[0].startswith('"') or len(lines) < MIN_LINES or len(fitting) < FITTING * len(lines):
         return None
-    program = shlex.quote(WITHOUT_ROW_NAMES)
+    escapes = r', escapechar="\\"' if any('\\"' in line for line in lines) else ""
+    program = shlex.quote(WITHOUT_ROW_NAMES.format(escapes=escapes))
     return TextForm(
         "a table with spaces between its fields, as R's write.table writes it",
         f"To make a table of it: python3 -c {program} < {name} > new.csv (or in R: write.csv with row.names = FALSE)",
+        is_spaced=True,
     )
 
 
