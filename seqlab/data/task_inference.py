@@ -23,7 +23,7 @@ from seqlab.data.examples.columns import (
     suggest_columns,
     suggest_pair,
 )
-from seqlab.data.examples.delimiters import csv_fault
+from seqlab.data.examples.csv_records import csv_fault
 from seqlab.data.examples.example_folders import unclear_folder
 from seqlab.data.examples.json_forms import form_of_file, form_of_line, form_of_object
 from seqlab.data.examples.label_columns import label_columns_note
@@ -206,6 +206,8 @@ def _unclear_table(path: Path) -> FileLayout | None:
 def _first_line_fault(path: Path, error: Exception) -> str:
     if suffix(path) in JSON_LINES:
         return form_of_file(path) or form_of_line(path, read_beginning(path, SAMPLE_BYTES)[0])
+    if (form := form_of_text(path)) and form.is_spaced:
+        return f"{path.name} looks like {form.looks_like}. {form.advice}"
     fault = csv_fault(error) if isinstance(error, csv.Error) else str(error)
     return f"the first line of {path.name} is no header, whose names stand on one line: {fault}"
 

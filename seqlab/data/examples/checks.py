@@ -33,7 +33,7 @@ def check_splits(splits: Mapping[str, LocatedExamples]) -> list[str]:
         if len(labels) < 2:
             only = f"only the {noun} {quote_list(list(labels))}" if labels else f"no {noun}"
             path = splits["train"][0].location.path
-            advice = where_tags_are(path) if noun == "tag" and not labels else ""
+            advice = where_tags_are(path, labels) if noun == "tag" else ""
             raise DataError(f"'{path}' has {only}; training needs at least two.{advice}")
         for split in splits:
             notes += check_labels(split, splits[split], labels)

@@ -1,33 +1,18 @@
-"""What separates the fields of a table: the delimiter with which its rows are as long as its header.
-
-The records of a CSV file may span several lines. A record with broken quotes, or a long one that does not fit the
-header, is broken in its first line only: reading goes on with the next line.
-"""
+"""What separates the fields of a table: the delimiter with which its rows are as long as its header."""
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
 from seqlab.data.examples.columns import is_name
-from seqlab.data.examples.lines import BadRow, Location, suffix
+from seqlab.data.examples.lines import suffix
 
 DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 EXCEL = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # Excel may name the delimiter in a line above the header
 SAMPLE_LINES = 200
-MAX_FIELD = 2**31 - 1  # characters; the csv module's default is 131,072
-COUNTED = 10_000  # broken records beyond the limit, so that the message has their number
-MAX_RECORD_LINES = 10_000  # of one record
-
-FAULTS = {  # by what the csv module says
-    "new-line character seen": "a carriage return (CR) outside quotes",
-    "unexpected end of data": "a quote is not closed",
-    "expected after": "text follows a closing quote",
-}
-
-Record = tuple[Location, list[str]]
 
 
 class Delimited(NamedTuple):
@@ -84,46 +69,3 @@ def _best_delimiter(filled: Sequence[str], usual: str) -> str:
         if share > most:
             best, most = delimiter, share
     return best
-
-
-def csv_fault(error: csv.Error) -> str:
-    """What is wrong with a record, in our words."""
-    return next((words for part, words in FAULTS.items() if part in str(error)), str(error))
-
-
-def read_records(path: Path, lines: Sequence[str], delimiter: str, skip: int) -> list[Record | BadRow]:
-    """The records of a CSV file; reading stops where far more than `skip` are broken."""
-    records: list[Record | BadRow] = []
-    first = broken = width = 0
-    limit_before = csv.field_size_limit(MAX_FIELD)
-    try:
-        while first < len(lines) and broken <= skip + COUNTED:
-            begin = first  # of this reader, which goes on until a record is broken
-            reader = csv.reader(_bounded(lines, begin, records), delimiter=delimiter, strict=True)
-            try:
-                for fields in reader:
-                    width = width or (len(fields) if any(map(str.strip, fields)) else 0)
-                    if begin + reader.line_num - first > 1 and len(fields) != width:
-                        raise csv.Error(f"{len(fields)} fields in several lines, but the header has {width}")
-                    records.append((Location(path, first + 1), fields))
-                    first = begin + reader.line_num
-            except csv.Error as error:
-                quoting = 'Put fields with delimiters, quotes or line ends in quotes: "so ""quoted"" here".'
-                records.append(
-                    BadRow(Location(path, first + 1), f"this record is not CSV: {csv_fault(error)}. {quoting}")
-                )
-                first, broken = first + 1, broken + 1
-    finally:
-        csv.field_size_limit(limit_before)  # the limit is global
-    return records
-
-
-def _bounded(lines: Sequence[str], begin: int, records: Sequence[object]) -> Iterator[str]:
-    """Lines from `begin` on; csv.Error if so many of them in a row complete no record."""
-    known, number_before = len(records), begin
-    for number in range(begin, len(lines)):
-        if len(records) > known:
-            known, number_before = len(records), number
-        if number - number_before >= MAX_RECORD_LINES:
-            raise csv.Error(f"a quote is not closed within {MAX_RECORD_LINES:,} lines")
-        yield lines[number] + "\n"

@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Sequence
 
-from seqlab.data.examples.delimiters import Record
+from seqlab.data.examples.csv_records import Record
 from seqlab.data.examples.lines import MAX_FAULTS, BadRow, Location, quote_list, suffix
 from seqlab.data.files import InputFixes
 from seqlab.data.new_files import free_name

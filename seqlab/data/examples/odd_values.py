@@ -101,6 +101,8 @@ def _lists(labels: Counter[str]) -> list[str]:
         joined = [label for label in labels if mark in label.strip(mark)]
         parts = Counter(part.strip(" []'\"") for label in labels for part in set(label.split(mark)))
         shared = {part.strip(" []'\"") for label in joined for part in label.split(mark)}
+        if _are_decimals(joined, labels):
+            continue
         if len(joined) >= FEWEST_LISTS and 2 * sum(parts[part] > 1 for part in shared) > len(shared):
             named = quote_list(sorted(joined, key=lambda label: -labels[label]), 3, labels)
             each = "each combination is learned as a class of its own"
@@ -123,6 +125,14 @@ def _other_orders(joined: Sequence[str], mark: str, labels: Counter[str]) -> lis
         f"{sum(map(len, same)):,} labels are lists of the same labels as another one, in another order, such as "
         f"{named}: they are different labels. Sort the labels within each cell if they are the same"
     ]
+
+
+def _are_decimals(joined: Sequence[str], labels: Counter[str]) -> bool:
+    """Whether labels with commas are numbers: another label is the same number, or one would list a label twice."""
+    if not all(map(NUMBER.fullmatch, joined)):
+        return False
+    others = {same_label(label) for label in labels if label not in joined}
+    return any(same_label(label) in others or len({*label.split(",")}) == 1 for label in joined)
 
 
 def _levels(labels: Counter[str]) -> list[str]:

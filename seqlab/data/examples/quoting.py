@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from seqlab.data.examples.delimiters import Record, read_records
+from seqlab.data.examples.csv_records import Record, read_csv
 from seqlab.data.examples.lines import BadRow, Location
 from seqlab.wording import counted
 
@@ -17,10 +17,11 @@ DOUBLED = re.compile(r'"(?:[^"]*"")+[^"]*"')  # a field in quotes, with doubled 
 
 
 class TabbedRecords(NamedTuple):
-    """The records of a table, and a note on the quotes around its fields, if there are any."""
+    """The records of a table, and notes on the quotes around its fields and within, if there are any."""
 
     records: Sequence[Record | BadRow]
     note: str | None = None
+    escaped: str | None = None
 
 
 def read_tabbed(path: Path, lines: Sequence[str], skip: int) -> TabbedRecords:
@@ -29,11 +30,12 @@ def read_tabbed(path: Path, lines: Sequence[str], skip: int) -> TabbedRecords:
     filled = [fields for _, fields in plain if any(map(str.strip, fields))]
     if not any(field.startswith('"') for fields in filled for field in fields):
         return TabbedRecords(plain)
-    quoted = read_records(path, lines, "\t", skip)
+    quoted, escaped = read_csv(path, lines, "\t", skip)
     width = len(filled[0])
     broken = [isinstance(record, BadRow) or len(record[1]) != width for record in quoted if not _is_blank(record)]
     if not isinstance(quoted[0], BadRow) and _belong(filled, broken):
-        return TabbedRecords(quoted, f"{path.name}: fields are in quotes, as in CSV, which are no part of them")
+        note = f"{path.name}: fields are in quotes, as in CSV, which are no part of them"
+        return TabbedRecords(quoted, note, escaped)
     enclosed = sum(_is_enclosed(field) for fields in filled for field in fields)
     why = "if that is wrong, give the file a name that ends in .csv"
     if any(broken):

@@ -7,13 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from seqlab.data.drawn_tables import drawn_table
-from seqlab.data.examples.delimiters import (
-    DELIMITERS,
-    Record,
-    detect_delimiter,
-    read_records,
-    usual_delimiter,
-)
+from seqlab.data.examples.csv_records import Record, read_csv
+from seqlab.data.examples.delimiters import DELIMITERS, detect_delimiter, usual_delimiter
 from seqlab.data.examples.lines import COMMENTS, WITHOUT_HEADER, BadRow, Location, numbered_lines, quote_list, suffix
 from seqlab.data.examples.quoting import read_tabbed
 from seqlab.data.examples.swallowed import swallowed_rows
@@ -74,11 +69,11 @@ def content_records(path: Path, fixes: InputFixes, keep_blank: bool) -> Content:
     skip = math.ceil(fixes.skip_limit * len(lines))
     question = f"Is there a {DELIMITER_NAMES.get(delimiter, delimiter)} outside quotes?"
     if delimiter == "\t" and suffix(path) != ".csv":
-        records, note = read_tabbed(path, lines, skip)
-        fixes.remarks += [note] if note else []
+        records, *notes = read_tabbed(path, lines, skip)
         question = "Is there a tab in a text?"
     else:
-        records = read_records(path, lines, delimiter, skip)
+        records, *notes = read_csv(path, lines, delimiter, skip)
+    fixes.remarks += [note for note in notes if note]
     fixes.remarks += swallowed_rows(path, records, delimiter)
     if delimiter == BAR:
         records = _without_padding(path, records, fixes)

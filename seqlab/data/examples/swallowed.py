@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from seqlab.data.examples.delimiters import Record, split_fields
+from seqlab.data.examples.csv_records import Record
+from seqlab.data.examples.delimiters import split_fields
 from seqlab.data.examples.lines import BadRow
 from seqlab.wording import counted
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from seqlab.data.drawn_tables import drawn_table
 from seqlab.data.examples.columns import is_name
-from seqlab.data.examples.delimiters import detect_delimiter, read_records, usual_delimiter
+from seqlab.data.examples.csv_records import read_csv
+from seqlab.data.examples.delimiters import detect_delimiter, usual_delimiter
 from seqlab.data.examples.json_lines import TableRow, keys_of, parse_object
 from seqlab.data.examples.lines import JSON_LINES, BadRow, Location, suffix
 from seqlab.data.examples.parquet_rows import read_parquet
@@ -83,7 +84,7 @@ def _records(path: Path, lines: Sequence[str]) -> list[list[str]]:
         records = read_tabbed(path, filled, len(filled)).records if filled else []
         return [record[1] for record in records if not isinstance(record, BadRow)]
     header = [next(csv.reader([line], delimiter=delimiter, strict=True)) for line in filled[:1]]
-    records = read_records(path, filled[1:], delimiter, len(filled))
+    records = read_csv(path, filled, delimiter, len(filled)).records[1:]
     return header + [record[1] for record in records if not isinstance(record, BadRow)]
 
 

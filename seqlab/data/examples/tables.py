@@ -19,6 +19,7 @@ from seqlab.data.examples.column_notes import columns_note, types_note
 from seqlab.data.examples.columns import (
     LABELED,
     PAIRS,
+    SEPARATORS,
     ColumnPair,
     find_columns,
     known_columns,
@@ -26,8 +27,8 @@ from seqlab.data.examples.columns import (
     readable_columns,
     refuse_other_answers,
 )
+from seqlab.data.examples.csv_records import Record
 from seqlab.data.examples.decisions import AcceptedRows, find_decisions
-from seqlab.data.examples.delimiters import Record
 from seqlab.data.examples.example import LabeledText, TextPair
 from seqlab.data.examples.groups import AUTO, NONE, find_group_columns, groups_of, why_no_groups
 from seqlab.data.examples.header_rows import without_headers
@@ -49,6 +50,7 @@ from seqlab.data.examples.split_column import find_split_column
 from seqlab.data.examples.unanswered import refuse_unanswered
 from seqlab.data.files import InputFixes
 from seqlab.data.parquet_files import PARQUET
+from seqlab.data.text.forms import form_of_text
 from seqlab.errors import DataError
 from seqlab.wording import counted
 
@@ -177,6 +179,9 @@ def open_table(
         return ExampleTable(objects[0].location, names, rows, every[len(names) :])
     records, too_many = content_records(path, fixes, keep_blank)
     header = next((record for record in records if not isinstance(record, BadRow)), None)
+    unseparated = header is None or header is not records[0] or len(header[1]) == 1
+    if unseparated and (form := form_of_text(path)) and form.is_spaced:
+        raise DataError(f"'{path}' looks like {form.looks_like}. {SEPARATORS}. {form.advice}")
     if header is None:
         if records:
             raise records[0] if isinstance(records[0], BadRow) else AssertionError

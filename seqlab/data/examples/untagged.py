@@ -1,13 +1,14 @@
-"""Tagged words without a tag: how many are not scored; and of a file whose column of tags is empty, which other column
-has tags, and how to read it."""
+"""Tagged words without a tag: how many are not scored; and of a file whose column of tags is empty, or has the
+same tag everywhere, which other column has tags, and how to read it."""
 
 import shlex
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from seqlab.data.examples.example import UNSCORED
 from seqlab.data.examples.lines import LocatedExamples, suffix
-from seqlab.data.file_layout import SAMPLE_BYTES
+from seqlab.data.file_layout import SAMPLE_BYTES, SPAN_TAG
 from seqlab.data.files import read_beginning
 from seqlab.data.new_files import new_file
 from seqlab.wording import counted
@@ -24,8 +25,13 @@ def unscored_words(splits: Mapping[str, LocatedExamples]) -> list[str]:
     return [f"{unscored:,} of the {counted(len(tags), 'word')} {are} read, but neither trained on nor scored"]
 
 
-def where_tags_are(path: Path) -> str:
-    """What to do to read another column as tags; nothing if no other has content."""
+def where_tags_are(path: Path, found: Collection[str] = ()) -> str:
+    """What to do to read another column as tags; nothing if no other has content. `found` are the tags of the column
+    that is read."""
+    if not path.is_file():  # a built-in corpus
+        return ""
+    if found:
+        return _where_spans_are(path)
     lines = [line for line in read_beginning(path, SAMPLE_BYTES)[0] if line.strip() and not line.startswith("#")]
     rows = [line.split("\t") for line in lines if line.count("\t") > 1]
     if not rows or len({len(row) for row in rows}) > 1:
@@ -42,3 +48,27 @@ def where_tags_are(path: Path) -> str:
         return ""
     cut = f"cut -f 1,{filled[-1] + 1} {shlex.quote(str(path))} > {new_file('.conll')}"
     return f" Column {filled[-1] + 1} has values such as '{rows[0][filled[-1]]}'. To read them as tags: {cut}"
+
+
+def _where_spans_are(path: Path) -> str:
+    """The same for a file whose last column has the same tag everywhere, as that of nested spans may: where another one
+    has span tags."""
+    lines = [line for line in read_beginning(path, SAMPLE_BYTES)[0] if line.strip() and not line.startswith("#")]
+    tabs = 2 * sum("\t" in line for line in lines) > len(lines)
+    rows = [line.split("\t") if tabs else line.split() for line in lines]
+    width = Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
+    columns = [*zip(*(row for row in rows if len(row) == width), strict=True)]
+    spans = {
+        number: sorted({*column} - {"O"})
+        for number, column in enumerate(columns[1:-1], 2)
+        if all(map(SPAN_TAG.fullmatch, column)) and {*column} - {"O"}
+    }
+    if not spans:
+        return ""
+    number, tags = [*spans.items()][-1]
+    separated = r"-F '\t' " if tabs else ""
+    command = rf"awk {separated}-v OFS='\t' 'NF == {width} {{NF = {number}}} {{print}}' {shlex.quote(str(path))}"
+    return (
+        f" Its tags are read from the last column, {width}, and column {number} has span tags such as '{tags[0]}'. To "
+        f"read these: {command} > {new_file('.conll')}"
+    )

@@ -38,7 +38,7 @@ TIME_CODE = re.compile(r"(?:\d+:)?\d\d:\d\d[.,]\d{3} --> (?:\d+:)?\d\d:\d\d[.,]\
 MIN_TIME_CODES = 0.2  # the share of lines: one of three or four
 EMBEDDED = re.compile(r"\bdata:[\w.+-]+/[\w.+-]+;base64,[A-Za-z0-9+/=]{200,}")
 WITHOUT_ROW_NAMES = (
-    'import csv, sys; rows = [*csv.reader(sys.stdin, delimiter=" ")]; '
+    'import csv, sys; rows = [*csv.reader(sys.stdin, delimiter=" "{escapes})]; '
     "csv.writer(sys.stdout).writerows(row[-len(rows[0]):] for row in rows)"
 )
 
@@ -59,6 +59,7 @@ class TextForm(NamedTuple):
     looks_like: str
     advice: str
     is_table: bool = False  # that can be read as it is
+    is_spaced: bool = False  # a table whose fields nothing but spaces separate, which must be converted
     is_annotated: bool = False  # by a tool, in columns of its own
     has_tags: bool = False  # one beside each word of a line
     as_lines: str = ""  # how to write a text on each line, as parallel files need it, where that is another advice
@@ -145,7 +146,9 @@ def _printed(lines: Sequence[str], name: str) -> TextForm | None:
     if len(lines) < MIN_LINES or not (GAPPED_RULE.fullmatch(lines[1].rstrip()) or lines[0][0] in BOX):
         return None
     command = f"sqlite3 -header -csv DATABASE 'SELECT * FROM TABLE' > {new_file('.csv')}"
-    return TextForm("a table that a program printed, as sqlite does", f"Export it instead, such as: {command}")
+    return TextForm(
+        "a table that a program printed, as sqlite does", f"Export it instead, such as: {command}", is_spaced=True
+    )
 
 
 def _from_r(lines: Sequence[str], name: str) -> TextForm | None:
@@ -153,10 +156,13 @@ def _from_r(lines: Sequence[str], name: str) -> TextForm | None:
     fitting = [line for line in lines if R_LINE.fullmatch(line.strip())]
     if not lines[0].startswith('"') or len(lines) < MIN_LINES or len(fitting) < FITTING * len(lines):
         return None
-    command = f"python3 -c {shlex.quote(WITHOUT_ROW_NAMES)} < {name} > {new_file('.csv')}"
+    escapes = r', escapechar="\\"' if any('\\"' in line for line in lines) else ""
+    program = shlex.quote(WITHOUT_ROW_NAMES.format(escapes=escapes))
     return TextForm(
         "a table with spaces between its fields, as R's write.table writes it",
-        f"To make a table of it: {command} (or in R: write.csv with row.names = FALSE)",
+        f"To make a table of it: python3 -c {program} < {name} > {new_file('.csv')} "
+        "(or in R: write.csv with row.names = FALSE)",
+        is_spaced=True,
     )
 
 

@@ -1,5 +1,7 @@
 """What is said of a set in its parts: labels, tags, and inputs on two sides."""
 
+import subprocess
+
 import pytest
 from example_tables import corpus, labels, many, reviews
 
@@ -220,3 +222,21 @@ def test_the_column_that_has_tags_is_named_where_the_usual_one_has_none(write, n
     path = write(name, "".join(f"{line.format(number)}\n" for number in range(1, 14)))
     with pytest.raises(DataError, match=said):
         open_examples("tagged", corpus(path, validation=(write(f"dev{path.suffix}", line.format(1)),)))
+
+
+@pytest.mark.parametrize("separator", ["\t", " "])
+def test_a_column_of_nested_spans_that_has_none_is_said_and_the_printed_command_removes_it(write, tmp_path, separator):
+    """As in GermEval: a number, a word, its tag, and the tag of a span within that."""
+    rows = [("1", "Anna", "B-PER", "O"), ("2", "saw", "O", "O"), ("3", "Bonn{}", "B-LOC", "O")]
+    sentence = "".join(separator.join(row) + "\n" for row in rows) + "\n"
+    path = write("my text.conll", f"#{separator}of 1895\n" + "".join(sentence.format(at) for at in range(20)))
+    with pytest.raises(DataError) as refused:
+        open_examples("tagged", corpus(path))
+    where = "Its tags are read from the last column, 4, and column 3 has span tags such as 'B-LOC'. To read these: "
+    said, _, command = str(refused.value).partition(where)
+    assert said.endswith("has only the tag 'O'; training needs at least two. ")
+    subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True)
+    examples = open_examples("tagged", corpus(tmp_path / "new.conll"))
+    sentences = [example for some in examples.splits.values() for example in some]
+    assert len(sentences) == 20
+    assert TaggedSentence(("Anna", "saw", "Bonn7"), ("B-PER", "O", "B-LOC")) in sentences

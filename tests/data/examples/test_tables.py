@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from seqlab.data.examples import delimiters
+from seqlab.data.examples import csv_records
 from seqlab.data.examples.conll import read_columns
 from seqlab.data.examples.example import LabeledText, TextPair
 from seqlab.data.examples.inputs import read_inputs
@@ -392,7 +392,7 @@ def test_rows_of_empty_cells_are_blank_lines(write):
 
 
 def test_an_open_quote_does_not_swallow_the_rest(write, monkeypatch):
-    monkeypatch.setattr(delimiters, "MAX_RECORD_LINES", 50)
+    monkeypatch.setattr(csv_records, "MAX_RECORD_LINES", 50)
     rows = [f"text {number},x" for number in range(400)]
     rows[5], rows[300] = '"open,x', '"open too,x'
     result, [note] = skipping(write("a.csv", "\n".join(["text,label", *rows])), 0.1)
@@ -401,7 +401,7 @@ def test_an_open_quote_does_not_swallow_the_rest(write, monkeypatch):
 
 
 def test_all_broken_rows_are_counted(write):
-    path = write("a.csv", "text,label\n" + "fine,y\n" * 5 + '"say \\"hi\\"",x\n' * 40)
+    path = write("a.csv", "text,label\n" + "fine,y\n" * 5 + '"say "hi"",x\n' * 40)
     with pytest.raises(DataError, match="40 of the 45 rows"):
         skipping(path, 0.1)
 

@@ -11,7 +11,9 @@ import pytest
 from seqlab.config import CorpusSettings
 from seqlab.data.examples.conll import read_columns
 from seqlab.data.examples.load import open_examples
+from seqlab.data.examples.tables import read_labeled
 from seqlab.data.files import InputFixes
+from seqlab.data.task_inference import unclear_layout
 from seqlab.data.text.corpus import open_corpus
 from seqlab.data.text.forms import form_of_text
 from seqlab.errors import DataError
@@ -58,6 +60,27 @@ def test_the_command_makes_a_table(write: Write, content: str, rows: list[tuple[
     assert [(row["text"], row["label"]) for row in read] == rows
     examples = open_examples("labeled", CorpusSettings(source=(str(made),))).splits.values()
     assert sum(map(len, examples)) == len(rows)
+
+
+def _refusal(path: Path, task: bool) -> str:
+    if not task:
+        layout = unclear_layout([str(path)])
+        assert layout is not None and layout.kind == "other"
+        return layout.reason
+    with pytest.raises(DataError) as refused:
+        open_examples("labeled", CorpusSettings(source=(str(path),)))
+    return str(refused.value)
+
+
+@pytest.mark.parametrize("name, task", [("a.csv", False), ("a.tsv", False), ("a.csv", True), ("a.txt", True)])
+def test_a_table_of_r_is_refused_with_the_command_whatever_its_name_and_task(write: Write, name: str, task: bool):
+    rows = [*ROWS, ('"so", he said', "pos")]
+    said = _refusal(path := write(name, R_TABLE + r'"41" "\"so\", he said" "pos"' + "\n"), task)
+    assert "looks like a table with spaces between its fields, as R's write.table writes it. " in said
+    words = said.partition("To make a table of it: ")[2].partition(" (or ")[0]
+    subprocess.run(["bash", "-c", words], cwd=path.parent, check=True)
+    read = read_labeled(path.parent / "new.csv", None, InputFixes())
+    assert [(located.example.text, located.example.label) for located in read] == rows
 
 
 def test_the_command_writes_a_word_and_its_tag_on_each_line(write: Write) -> None:
