@@ -21,22 +21,16 @@ from seqlab.kernels.uniform import keyed_word
 COMPILED = (torch.float32, torch.float64, torch.bfloat16)
 
 
-def drop(x: Tensor, rate: float, training: bool = True) -> Tensor:
-    """Dropout while training, otherwise x itself."""
+def drop(x: Tensor, rate: float, training: bool = True, inplace: bool = False) -> Tensor:
+    """Dropout while training, otherwise x itself.
+
+    `inplace`: the result may take the memory of x, which is no parameter and which nothing else needs."""
     if not (training and rate):
         return x
     if not _has_kernel(x):
         return functional.dropout(x, rate)
-    return _Drop.apply(x, rate, draw_key(), first_position(x.numel()))  # pyright: ignore[reportReturnType]
-
-
-def drop_(x: Tensor, rate: float, training: bool = True) -> Tensor:
-    """`drop` in the memory of x, which must be nobody else's: not a parameter, not needed for another gradient."""
-    if not (training and rate):
-        return x
-    if not _has_kernel(x):
-        return functional.dropout(x, rate)
-    return _DropInPlace.apply(x, rate, draw_key(), first_position(x.numel()))  # pyright: ignore[reportReturnType]
+    function = _DropInPlace if inplace else _Drop
+    return function.apply(x, rate, draw_key(), first_position(x.numel()))  # pyright: ignore[reportReturnType]
 
 
 def add_dropped(x: Tensor, y: Tensor, rate: float, training: bool = True) -> Tensor:

@@ -12,9 +12,11 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
+from typing import IO
 
 from seqlab.data.encoding import ENCODING_NAMES, UTF8, nul_advice, recognize_encoding, undecodable
 from seqlab.data.file_names import first_names, name_files, shorten
@@ -177,16 +179,23 @@ def cr_ends_lines(path: Path) -> bool:
 
 def read_bytes(path: Path) -> Iterator[bytes]:
     """The bytes of a plain or gzipped file, block by block."""
+    with open_bytes(path) as stream:
+        while raw := stream.read(BLOCK):
+            yield raw
+
+
+@contextmanager
+def open_bytes(path: Path) -> Iterator[IO[bytes]]:
+    """The bytes of a plain or gzipped file; a SeqlabError if it cannot be read."""
     try:
         with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
-            while raw := stream.read(BLOCK):
-                yield raw
+            yield stream  # pyright: ignore[reportReturnType]
     except FileNotFoundError:
         raise MissingInput(f"there is no file '{path}'.") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(f"'{path}' ends in .gz but cannot be unpacked: {error}.") from None
     except OSError as error:
-        raise StorageError(f"'{path}' cannot be read: {error.strerror}.") from None
+        raise StorageError(f"'{path}' cannot be read: {error.strerror or error}.") from None
 
 
 def read_beginning(path: Path, size: int) -> tuple[list[str], bool]:

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from seqlab.config import ModelSettings
 from seqlab.contracts import Backbone, Recorded
 from seqlab.distributed.rows import rand_rows
-from seqlab.dropout import drop, drop_
+from seqlab.dropout import drop
 
 EMBEDDING = Recorded("state", "what the backbone reads for each token")
 
@@ -52,7 +52,7 @@ class Model(nn.Module, ABC):
 
     def _drop_embedded(self, x: Tensor) -> Tensor:
         """Dropout of embeddings, in their own memory: looking them up made a copy, which nothing else needs."""
-        return drop_(x, self.settings.embedding_dropout or 0.0, self.training)
+        return drop(x, self.settings.embedding_dropout or 0.0, self.training, inplace=True)
 
     def _drop(self, x: Tensor, rate: float | None) -> Tensor:
         return drop(x, rate or 0.0, self.training)

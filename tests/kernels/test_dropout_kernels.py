@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from seqlab import dropout
-from seqlab.dropout import add_dropped, draw_key, drop, drop_, drop_plain, mask
+from seqlab.dropout import add_dropped, draw_key, drop, drop_plain, mask
 from seqlab.kernels.dropout import BLOCK
 from seqlab.kernels.uniform import keyed_word
 from seqlab.training.step import seed_generators, step_seed
@@ -125,7 +125,7 @@ def test_dropping_in_place_has_the_bits_of_the_equation_and_no_memory_of_its_own
     monkeypatch.setattr(dropout, "can_compile", lambda: compiles)
     leaf = numbers((30, 20, 10), dtype).requires_grad_()
     x = (leaf + 0).transpose(*swapped).contiguous().transpose(*swapped)
-    y, key = of_key(0, lambda: drop_(x, 0.5))
+    y, key = of_key(0, lambda: drop(x, 0.5, inplace=True))
     assert y.data_ptr() == x.data_ptr() and torch.equal(y, drop_plain(leaf, 0.5, key))
     outer = numbers((30, 20, 10), dtype, 1)
     assert torch.equal(torch.autograd.grad(y, leaf, outer)[0], drop_plain(outer, 0.5, key))
@@ -173,7 +173,7 @@ def test_other_numbers_are_dropped_by_torch() -> None:
 def test_nothing_is_dropped_or_drawn_where_nothing_is_asked_for() -> None:
     x = numbers((7,), torch.float32)
     before = torch.get_rng_state()
-    assert all(each(x, 0.0) is x and each(x, 0.5, training=False) is x for each in (drop, drop_))
+    assert drop(x, 0.0) is x and drop(x, 0.5, training=False) is x
     assert torch.equal(add_dropped(x, x, 0.5, training=False), x + x)
     assert torch.equal(torch.get_rng_state(), before)
 

@@ -1,7 +1,5 @@
 """The rows of a Parquet file as those of a table: one object per row, like JSON lines."""
 
-import gzip
-import zlib
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -9,26 +7,20 @@ from typing import Any
 
 from seqlab.data.examples.json_lines import TableRow
 from seqlab.data.examples.lines import Location
+from seqlab.data.files import open_bytes
 from seqlab.data.parquet_files import open_parquet, parquet_errors
-from seqlab.errors import DataError, MissingInput, StorageError
+from seqlab.errors import DataError
 
 ROWS_AT_ONCE = 1024
 
 
 def read_parquet(path: Path, most: int | None = None) -> tuple[list[str], list[TableRow]]:
     """The names of the columns, and the rows or the first of them; DataError if there is none."""
-    try:
-        with parquet_errors(str(path)), gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
-            file = open_parquet(stream)
-            rows = islice(_rows(file, min(most or ROWS_AT_ONCE, ROWS_AT_ONCE)), most)
-            table = [TableRow(Location(path, number), fields) for number, fields in enumerate(rows, 1)]
-            names = list(file.schema_arrow.names)
-    except FileNotFoundError:
-        raise MissingInput(f"there is no file '{path}'.") from None
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DataError(f"'{path}' ends in .gz but cannot be unpacked: {error}.") from None
-    except OSError as error:
-        raise StorageError(f"'{path}' cannot be read: {error.strerror or error}.") from None
+    with parquet_errors(str(path)), open_bytes(path) as stream:
+        file = open_parquet(stream)
+        rows = islice(_rows(file, min(most or ROWS_AT_ONCE, ROWS_AT_ONCE)), most)
+        table = [TableRow(Location(path, number), fields) for number, fields in enumerate(rows, 1)]
+        names = list(file.schema_arrow.names)
     if not table:
         raise DataError(f"'{path}' has no rows: give a file with examples.")
     return names, table
