@@ -19,11 +19,11 @@ from seqlab.data.files import cr_ends_lines, read_bytes
 from seqlab.data.invisible import is_invisible, space_notes
 from seqlab.data.lost_characters import LEFT, REPLACEMENT
 from seqlab.data.text.corpus import Corpus
+from seqlab.data.text.lists import SHORT_LINE, is_list
 from seqlab.errors import DataError
 
 MAX_LISTED = 20  # locations of a fault, and rare characters
 RARE = 5  # a character that occurs less often is rare
-SHORT_LINE = 40  # characters
 LONG_LINE = 10_000
 CODE_POINTS = 0x110000
 ESCAPED = range(0xDC80, 0xDD00)  # how Python decodes bytes that are not UTF-8; no valid text has these
@@ -103,10 +103,7 @@ class TextScan:
 
     @property
     def looks_like_a_list(self) -> bool:
-        """Whether there are fifty lines or more, nearly all short, with three words on average, hardly any empty."""
-        filled = self.lines.total - self.lines.empty
-        few_words = self.words <= 3 * filled and self.lines.empty <= 0.01 * filled
-        return filled >= 50 and self.lines.short >= 0.95 * filled and few_words
+        return is_list(self.lines.total, self.lines.empty, self.lines.short, self.words)
 
 
 def scan_text(corpus: Corpus) -> TextScan:

@@ -27,7 +27,7 @@ def quantize(
     before, after = quantized.bytes
     console.print(f"Weights: {before:,} bytes before, {after:,} bytes after ({after / before:.0%}).")
     if quantized.metrics is None:
-        console.print("The training data is no longer available, so the new run was not scored.")
+        console.print("The training data is gone or has changed, so the new run was not scored.")
     else:
         metrics_table("validation", [(run.name, quantized.metrics[0]), (out.name, quantized.metrics[1])])
     scored = f"seqlab evaluate {shlex.quote(str(out))}" if quantized.metrics else ""

@@ -63,8 +63,9 @@ def search(
                 console.print(f"     {sentence}", markup=False, soft_wrap=True)
     for note in result.notes:
         console.print(f"Note: {ended(note)}", markup=False, soft_wrap=True)
-    found = counted(len(result.hits), "result") if result.hits else "Nothing found"
-    console.print(f"{found}, by {result.by}, in {result.milliseconds:.1f} ms.")
+    each = "by its best passage" if len(result.hits) == 1 else "each by its best passage"
+    found = f"{counted(len(result.hits), 'document')}, {each}" if result.hits else "Nothing found"
+    console.print(f"{found}, with {result.by}, in {result.milliseconds:.1f} ms.")
 
 
 def explanation(hit: "Hit", kept_weight: bool = False) -> list[str]:

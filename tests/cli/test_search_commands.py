@@ -24,7 +24,9 @@ def test_index_and_search(notes: Path, seqlab) -> None:
     assert "2 documents, 2 passages, BM25 alone" in shown and "2 added" in shown and "seqlab search i" in shown
     shown = seqlab("search", "i", "who swims?", "--explain").out
     assert "  1  " in shown and "The otter" in shown and "notes/otter.md, characters 0 to 20" in shown
-    assert "words (BM25): " in shown and "= swim " in shown and "1 result, by bm25, in " in shown
+    assert (
+        "words (BM25): " in shown and "= swim " in shown and "1 document, by its best passage, with bm25, in " in shown
+    )
     assert "The [dog]" in seqlab("search", "i", "dog").out
     found = json.loads(seqlab("search", "i", "dog", "--json").out)
     assert found["by"] == "bm25" and found["hits"][0]["id"] == "notes/dog.md" and found["hits"][0]["parts"]["bm25"]

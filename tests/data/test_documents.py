@@ -200,6 +200,15 @@ def test_sequences_of_letters_are_no_base64(tmp_path: Path, line: str) -> None:
     assert not any("base64" in note for note in fixes.notes())
 
 
+@pytest.mark.parametrize("name", ["a.eml", "a.mbox"])
+def test_base64_within_the_text_of_a_mail_is_said(tmp_path: Path, name: str) -> None:
+    body = "as forwarded:\n\n" + encodebytes(bytes(range(256))).decode()
+    (tmp_path / name).write_text(f"From ann@x.org Mon Jan  1 10:00:00 2024\nSubject: otters\n\n{body}\n")
+    fixes = DocumentFixes()
+    assert len(list(read_documents([tmp_path], fixes))) == 1
+    assert f"lines of base64, as of attachments, read as words in 1 file: {name}" in fixes.notes()
+
+
 def test_mails_are_decoded(tmp_path: Path) -> None:
     mail = EmailMessage()
     mail["Subject"] = "Der Fischotter schläft"

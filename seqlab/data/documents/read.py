@@ -163,12 +163,12 @@ def _documents(
         return _one(page_document(name, content))
     if suffix == MAIL:
         document, others = mail_document(name, content)
-        fixes.mail_parts |= {name: others} if others else {}
+        _note_mail(name, [document], others, fixes)
         return _one(document)
     if suffix == MAILBOX and (mails := mails_of(content)):
         found = {line: mail_document(f"{name}:{line}", mail) for line, mail in mails.items()}
         others = sum(parts for _, parts in found.values())
-        fixes.mail_parts |= {name: others} if others else {}
+        _note_mail(name, [document for document, _ in found.values()], others, fixes)
         return ((line, document) for line, (document, _) in found.items())
     if suffix == NOTEBOOK:
         content, outputs = notebook_text(name, content)
@@ -176,6 +176,11 @@ def _documents(
     elif has_base64(content):
         fixes.encoded.append(name)
     return _one(text_document(name, content))
+
+
+def _note_mail(name: str, mails: Sequence[Document], others: int, fixes: DocumentFixes) -> None:
+    fixes.mail_parts |= {name: others} if others else {}
+    fixes.encoded += [name] if any(has_base64(mail.text) for mail in mails) else []
 
 
 def _one(document: Document) -> Iterator[tuple[int, Document]]:
