@@ -13,7 +13,7 @@ from typing import Any
 from seqlab.analysis.diagnosis import Diagnosis
 from seqlab.analysis.example_doctor import ExampleDiagnosis, examine_examples
 from seqlab.analysis.scan import TextScan, scan_text
-from seqlab.analysis.suggestion import estimate_training, suggest_settings
+from seqlab.analysis.suggestion import SuggestedSettings, estimate_training, suggest_settings
 from seqlab.config import CorpusSettings, build_settings, checked, each_once, parse_assignment
 from seqlab.data.boilerplate import boilerplate_notes
 from seqlab.data.corpora.find import is_sharded
@@ -73,15 +73,17 @@ def diagnose(
     held_out = {name: list(files) for name, files in (("validation", validation), ("test", test)) if files}
     short = {"documents": documents, "task": task, **held_out}
     resolved = settings_from_request(list(source), {}, settings, short, log=notes.append)
+    options = {**held_out, **({"set": list(assignments)} if assignments else {})}
     if resolved.task.settings.examples == "documents":
+        train = SuggestedSettings({"task": resolved.task.name, **options}, []).command(source)
         raise UsageError(
-            f"the doctor examines running text and examples, and --task {resolved.task.name} trains on documents: "
-            f"seqlab train {' '.join(source)} says what it reads, and seqlab audit RUN what its splits share."
+            f"the doctor examines running text and examples, and --task {resolved.task.name} trains on documents. Two "
+            f"other commands examine those:\n  {train}   # says what it reads, and trains\n"
+            f"  seqlab audit RUN   # says what the splits of a run share"
         )
     if resolved.task.settings.examples is not None:
         refuse_unfit(resolved)
         refuse_absurd(resolved, least_sizes(resolved))
-        options = {**held_out, **({"set": list(assignments)} if assignments else {})}
         return examine_examples(source, resolved, options, notes, log)
     if settings or resolved.task.name != "language":
         what = f"--set {next(iter(settings))}" if settings else f"--task {resolved.task.name}"

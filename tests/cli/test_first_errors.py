@@ -1,6 +1,7 @@
 """What a newcomer types wrong is answered in words that help, and leaves nothing behind."""
 
 import io
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -86,3 +87,14 @@ def test_given_files_are_called_by_their_own_name_unless_it_says_nothing(file: s
         Path("films", content).write_text(content + TEXT)
     text = read_text(CorpusSettings(source=(f"films/{file}",), validation=("films/val.txt",)))
     assert text.corpus.name == name
+
+
+def test_the_doctor_names_a_command_that_reads_the_documents(seqlab: Command) -> None:
+    rows = [f"{n},what is {n}?,it is the number {n},c{n % 3}\n" for n in range(40)]
+    Path("q a.csv").write_text("id,question,answer,category\n" + "".join(rows))
+    given = ["q a.csv", "--task", "embed", "--set", "task.scale=10"]
+    answer = seqlab("doctor", *given, "--json")
+    assert answer.code == 2 and "--task embed trains on documents" in answer.err
+    command = shlex.split(answer.err.splitlines()[1], comments=True)
+    assert command == ["seqlab", "train", *given]
+    assert seqlab(*command[1:], "--steps", "1", "--hidden", "8", "--out", "run").code == 0

@@ -19,6 +19,12 @@ def notes(text: Path) -> Path:
     return folder
 
 
+def test_the_index_says_whose_title_is_the_text(text: Path, seqlab) -> None:
+    Path("d.csv").write_text("id,title,text\n1,The otter,\n2,The dog,It ran to the mat.\n", encoding="utf-8")
+    shown = seqlab("index", "d.csv", "--no-vectors", "--out", "i").out
+    assert shown.startswith("Note: 1 of 2 documents has no text: its title is read as the text ('1').\n")
+
+
 def test_index_and_search(notes: Path, seqlab) -> None:
     shown = seqlab("index", "notes", "--no-vectors", "--out", "i").out
     assert "2 documents, 2 passages, BM25 alone" in shown and "2 added" in shown and "seqlab search i" in shown

@@ -124,6 +124,29 @@ def test_a_folder_of_documents(folder: Path) -> None:
         assert not any("Title" in one.with_title for one in data.documents[name])
 
 
+def write_rows(path: Path, count: int, without_text: set[int]) -> Path:
+    rows = [f"{row},Otter {row},{'' if row in without_text else f'It swims {row}.'}\n" for row in range(count)]
+    path.write_text("id,title,text\n" + "".join(rows), encoding="utf-8")
+    return path
+
+
+def test_documents_that_give_no_pair_or_query_are_counted(tmp_path: Path) -> None:
+    train = write_rows(tmp_path / "train.csv", 20, {3, 4, 5})
+    held_out = write_rows(tmp_path / "valid.csv", 8, {6})
+    data = opened(train, validation=(str(held_out),))
+    unpaired = "3 of 20 training documents give no training pair, for lack of a title or a text: --set task.pairs="
+    assert f"{unpaired}title,spans trains on all" in data.notes
+    unasked = "1 of 8 validation documents gives no query, with neither a title and a text nor 13 words"
+    assert f"{unasked}: it is only ranked" in data.notes
+    assert [len(data.splits[split]) for split in ("train", "validation")] == [17, 7]
+    mixed = opened(train, validation=(str(held_out),), kinds=("title", "spans"))
+    assert not any("no training pair" in note for note in mixed.notes), "what the note names trains on all"
+    one = opened(write_rows(train, 20, {7}), validation=(str(held_out),))
+    assert any(note.startswith("1 of 20 training documents gives no training pair") for note in one.notes)
+    scored = open_unsplit(CorpusSettings(source=(str(held_out),)))
+    assert any(note.startswith("1 of 8 given documents gives no query") for note in scored.notes)
+
+
 def test_the_fingerprint_covers_the_documents(folder: Path) -> None:
     before = opened(folder, kinds=("twins",))
     assert opened(folder, kinds=("twins",)).fingerprint == before.fingerprint

@@ -146,8 +146,8 @@ def read_queries(path: str | Path, fixes: DocumentFixes | None = None) -> list[Q
     own = DocumentFixes(to_name_text="Rename the column of the queries to text.")
     own.skip_limit = own.skip_limit if fixes is None else fixes.skip_limit
     queries = [Query(document.id, document.text) for document in read_documents([path], own)]
-    if fixes is not None:  # other columns and equal texts matter where documents are searched, not in queries
-        fixes.remarks += replace(own, unused={}, equal=0).notes()
+    if fixes is not None:  # other columns, equal texts and titles matter where documents are searched, not in queries
+        fixes.remarks += replace(own, unused={}, equal=0, without_text=0).notes()
     return queries
 
 

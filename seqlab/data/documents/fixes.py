@@ -34,6 +34,9 @@ class DocumentFixes(InputFixes):
     encoded: list[str] = field(default_factory=list)  # files with lines of base64
     named_columns: set[str] = field(default_factory=set)  # that were asked for, and that a table has
     own_columns: dict[str, list[str]] = field(default_factory=dict)  # tables without a column that was asked for
+    documents: int = 0  # that were read
+    without_text: int = 0  # of them, those whose title is read as the text
+    first_without_text: str = ""  # the id of one of them
     equal: int = 0  # documents with the title and text of another; the name of a file is no title
     first_equal: tuple[str, str] = ("", "")  # the ids of two of them
 
@@ -59,6 +62,11 @@ class DocumentFixes(InputFixes):
         if self.encoded:
             files = counted(len(self.encoded), "file")
             notes.append(f"lines of base64, as of attachments, read as words in {files}: {first_names(self.encoded)}")
+        if self.without_text:
+            amount = f"{self.without_text:,} of {counted(self.documents, 'document')}"
+            said, such_as = ("has no text: its", "") if self.without_text == 1 else ("have no text: their", "such as ")
+            named = f"{such_as}'{shorten(self.first_without_text, 40)}'"
+            notes.append(f"{amount} {said} title is read as the text ({named})")
         if self.equal:
             pair = f"'{shorten(self.first_equal[1], 40)}' and '{shorten(self.first_equal[0], 40)}'"
             documents = counted(self.equal, "document")

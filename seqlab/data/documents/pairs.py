@@ -15,7 +15,7 @@ import numpy as np
 from seqlab.data.documents.document import Document, relevant_documents
 from seqlab.data.examples.example import Examples
 from seqlab.errors import DataError
-from seqlab.wording import counted
+from seqlab.wording import counted, split_in_words
 
 PairKind = Literal["given", "title", "neighbors", "spans", "twins"]
 PAIR_KINDS: tuple[PairKind, ...] = ("given", "title", "neighbors", "spans", "twins")
@@ -89,6 +89,7 @@ class Texts:
 
     documents: Sequence[Document]
     queries: Sequence[JudgedQuery]
+    unasked: int = 0  # documents that should give a query each, and are too short
 
 
 def choose_kinds(kinds: Sequence[PairKind], train: Texts) -> tuple[PairKind, ...]:
@@ -142,12 +143,33 @@ def retrieval_examples(
         ready["train"] = training_pairs(chosen, splits["train"])
         given = "" if kinds else " (task.pairs names other kinds)"
         said.append(f"training pairs: {count_kinds(ready['train'])}{given}")
+        said += _unpaired_note(chosen, splits["train"], ready["train"])
+    said += [_unasked_note(split, texts) for split, texts in splits.items() if texts.unasked]
     for split, examples in ready.items():
         if not examples:
             what = "pair to train on" if split == "train" else f"query with a relevant document to score, in {split}"
             raise DataError(f"'{name}' has no {what}: give more documents, or queries with judgments.")
     documents = {split: texts.documents for split, texts in splits.items()}
     return RetrievalExamples(name, ready, rule, notes=tuple(said), documents=documents)
+
+
+def _unpaired_note(kinds: Sequence[PairKind], train: Texts, pairs: Sequence[TrainingPair]) -> list[str]:
+    """How many documents are not trained on where others are by their titles."""
+    paired = {pair.document for pair in pairs}
+    unpaired = sum(document.id not in paired for document in train.documents)
+    if "title" not in kinds or not unpaired:
+        return []
+    give = "gives" if unpaired == 1 else "give"
+    return [
+        f"{unpaired:,} of {counted(len(train.documents), 'training document')} {give} no training pair, for lack of a "
+        f"title or a text: --set task.pairs={','.join((*kinds, 'spans'))} trains on all"
+    ]
+
+
+def _unasked_note(split: str, texts: Texts) -> str:
+    amount = f"{texts.unasked:,} of {counted(len(texts.documents), f'{split_in_words(split)} document')}"
+    give, are = ("gives", "it is") if texts.unasked == 1 else ("give", "they are")
+    return f"{amount} {give} no query, with neither a title and a text nor {QUERY_WORDS + 1} words: {are} only ranked"
 
 
 # --- documents without queries ----------------------------------------------------------------------------------------
@@ -161,7 +183,7 @@ def known_items(documents: Sequence[Document]) -> Texts:
         bodies.append(body)
         if query:
             queries.append(JudgedQuery(document.id, query, ((document.id, 1),)))
-    return Texts(bodies, queries)
+    return Texts(bodies, queries, unasked=len(bodies) - len(queries))
 
 
 def split_documents(documents: Sequence[Document], ends: Mapping[str, int]) -> dict[str, list[Document]]:

@@ -2,7 +2,7 @@
 
 A text file is one document; its id is its path, its title its first heading or line. Every row of a table or of JSON
 lines is a document, and so is every e-mail of a mailbox. Files that are no text are left out, those that cannot be read
-are skipped up to a limit; both are noted in the `fixes`.
+are skipped up to a limit; both are noted in the `fixes`. The title of a document without a text is read as its text.
 """
 
 import hashlib
@@ -70,6 +70,7 @@ def read_documents(
             fixes.left_out[str(file.path)] = _why_left_out(error)
             continue
         for document in _distinct(found, number, [one.path for one in files], seen, fixes):
+            document = _with_text(document, fixes)
             key = _digest(_content(document).strip())
             if (first := texts.setdefault(key, document.id)) != document.id:
                 fixes.first_equal = fixes.first_equal if fixes.equal else (first, document.id)
@@ -87,6 +88,16 @@ def _why_left_out(error: DataError) -> str:
     if isinstance(error, Foreign):
         return f"{error.what}, not text"
     return error.reason if isinstance(error, Unusable) else "no table of documents"
+
+
+def _with_text(document: Document, fixes: DocumentFixes) -> Document:
+    """The document; one that has nothing but a title has it as its text."""
+    fixes.documents += 1
+    if document.text.strip():
+        return document
+    fixes.first_without_text = fixes.first_without_text or document.id
+    fixes.without_text += 1
+    return Document(document.id, document.title)
 
 
 def _content(document: Document) -> str:

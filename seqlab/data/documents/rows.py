@@ -82,7 +82,7 @@ def _row(row: TableRow, columns: Mapping[str, str]) -> Document | BadRow:
         return fault
     if not text.strip() and not title.strip():
         return BadRow(row.location, "it has neither text nor title.")
-    return Document(name, text, title.strip()) if text.strip() else Document(name, title.strip())
+    return Document(name, text, title.strip())
 
 
 def _string(row: TableRow, name: str | None) -> str:

@@ -124,3 +124,26 @@ def test_queries_are_not_told_to_name_a_column(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"'id', 'question'\. Rename the column of the queries to text") as caught:
         read_queries(path)
     assert "--column" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("empty", "note"),
+    [
+        ({1, 3}, "2 of 4 documents have no text: their title is read as the text (such as '1')"),
+        ({2}, "1 of 4 documents has no text: its title is read as the text ('2')"),
+    ],
+)
+def test_a_title_that_is_read_as_the_text_is_said(tmp_path: Path, empty: set[int], note: str) -> None:
+    rows = [f"{row},Otter {row},{' ' if row in empty else f'It swims {row}.'}\n" for row in range(4)]
+    (tmp_path / "t.csv").write_text("id,title,text\n" + "".join(rows))
+    found, notes = read(tmp_path / "t.csv")
+    assert notes == [note]
+    assert [one for one in found if int(one.id) in empty] == [Document(str(row), f"Otter {row}") for row in empty]
+
+
+def test_a_page_with_nothing_but_a_title_is_read_like_such_a_row(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<title>Otters</title><p>They swim.</p>")
+    (tmp_path / "b.html").write_text("<title>Dogs</title><p> </p>")
+    found, notes = read(tmp_path)
+    assert [(one.title, one.text) for one in found] == [("Otters", "They swim."), ("", "Dogs")]
+    assert len(notes) == 1 and notes[0].startswith("1 of 2 documents has no text: its title is read as the text")
