@@ -16,6 +16,7 @@ from seqlab.data.examples.lines import TABLES, suffix
 from seqlab.data.files import STANDARD_INPUT
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.registry import CORPORA, TASKS
+from seqlab.runs.changed_data import changed_data
 from seqlab.runs.directory import WEIGHTS, RunDirectory
 from seqlab.runs.load import load_parts, load_run
 from seqlab.tasks.dataset import AnyDataset
@@ -104,15 +105,24 @@ def read_again(
         known = {*(vocabulary.labels or ())}
         starts = (path / WEIGHTS).exists() and (not known or _labels(data) <= known)
         start = _train_again(present, path, settings.task.name, starts)
-        number = f"{now['characters']:,} characters instead of {before['characters']:,}"
-        if now["characters"] == before["characters"]:
-            number = "as many characters in its inputs" if known else "as many characters"
+        changed = changed_data(present, before, now)
+        number = f"{changed.characters:,} characters instead of {changed.characters_before:,}"
+        are, they_have, their = ("is", "it has", "its")
+        if len(changed.files) > 1:
+            are, they_have, their = ("together are", "they have", "their")
+        if changed.characters == changed.characters_before:
+            number = f"as many characters in {their} inputs" if known else "as many characters"
         raise DataError(
-            f"'{', '.join(present.source)}' is no longer the text that '{path}' was trained on: "
-            f"it has {number}, and another SHA-256. "
+            f"{_in_words(changed.files)} {are} no longer the text that '{path}' "
+            f"{'was trained on' if changed.is_trained_on else 'holds out'}: {they_have} {number}, and another SHA-256. "
             f"Restore the old text, or train {start}"
         )
     return data, dataset
+
+
+def _in_words(files: Sequence[str]) -> str:
+    *others, last = [f"'{file}'" for file in files]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _labels(data: Any) -> set[str]:

@@ -70,6 +70,10 @@ class RetrievalExamples(Examples):
         ranked = {split: len(documents) for split, documents in self.documents.items()}
         return {**super().facts(), "characters": characters, "documents": ranked}
 
+    def characters_of(self, split: str) -> int:
+        """Of the documents that the queries of one split rank."""
+        return sum(len(document.with_title) for document in self.documents[split])
+
     def seen(self, split: str) -> np.ndarray:
         """Whether a relevant document of each query is one of a given training pair, or of a validation query."""
         learned = [[pair.document] for pair in self.splits.get("train", ()) if pair.kind == "given"]

@@ -66,13 +66,33 @@ class Examples:
     def facts(self) -> dict[str, Any]:
         """Sizes, fingerprint and the split rule, for config.json."""
         return {
-            "characters": sum(len(example.input) for examples in self.splits.values() for example in examples),
+            "characters": sum(map(self.characters_of, self.splits)),
             "fingerprint": self.fingerprint,
             "examples": {split: len(examples) for split, examples in self.splits.items()},
+            "splits": {
+                split: {"characters": self.characters_of(split), "fingerprint": self.fingerprint_of(split)}
+                for split in self.splits
+            },
             "rule": self.rule,
             "columns": [list(pair) for pair in self.columns],
             "notes": list(self.notes),
         }
+
+    def characters_of(self, split: str) -> int:
+        """Of the inputs of one split."""
+        return sum(len(example.input) for example in self.splits[split])
+
+    def fingerprint_of(self, split: str) -> str:
+        """SHA-256 of one split alone."""
+        return self._fingerprints[split]
+
+    @cached_property
+    def _fingerprints(self) -> dict[str, str]:
+        digests = {split: hashlib.sha256() for split in self.splits}
+        for split, digest in digests.items():
+            for row in self.content(split):
+                digest.update(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+        return {split: digest.hexdigest() for split, digest in digests.items()}
 
     def content(self, split: str) -> Iterator[tuple[Any, ...]]:
         """All that a split contains, for its fingerprint."""

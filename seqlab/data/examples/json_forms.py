@@ -16,13 +16,14 @@ from seqlab.errors import DataError
 NESTED_ROWS, PLACES_NAMED = 100, 6  # rows in which nested texts are looked for, and places that are named
 FEWEST_ROWS = 4  # in which labels are seen to repeat
 LABEL_KEY = re.compile(r'"(choices|label|class|category|sentiment)(s|es)?"', re.IGNORECASE)
+MAX_TABLE_DEPTH = 3  # keys that may lead to a table in one object
 NAME = re.compile(r"[\w-]+")  # that a file can have
 MAX_BYTES = 64 * 1024**2  # of a file that is read to tell its form, where its beginning does not
 
 
 def form_of_object(path: Path, fields: Mapping[str, Any]) -> str | None:
     """What one object with a whole table in it is, with the command; None if it is a row."""
-    values = list(fields.values())
+    values, by_pandas = list(fields.values()), True
     tables = [key for key, value in fields.items() if _is_list_of_objects(value)]
     if _is_split(fields):
         rows, kind = (
@@ -37,11 +38,38 @@ def form_of_object(path: Path, fields: Mapping[str, Any]) -> str | None:
         kind = "a table by columns"
     elif len(tables) > 1:
         return f"{path.name} is one object with several tables, not an object per line; {_rewrite_each(path, tables)}"
-    elif tables:
-        rows, kind = f"row for row in t[{json.dumps(tables[0])}]", f"a table in '{tables[0]}'"
+    elif place := _longest_table(fields):
+        rows = f"row for row in t{''.join(f'[{json.dumps(key)}]' for key in place)}"
+        kind, by_pandas = f"a table in '{'.'.join(place)}'", len(place) == 1
     else:
         return None
-    return f"{path.name} is one object with {kind}, not an object per line; {_rewrite(path, rows)}"
+    return f"{path.name} is one object with {kind}, not an object per line; {_rewrite(path, rows, by_pandas)}"
+
+
+def _longest_table(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """The keys that lead to the longest array of objects; none if there is none, or if those within other objects are
+    only a small part, as details of a row are."""
+    tables = dict(_tables_in(fields))
+    if not tables:
+        return ()
+    is_inside = all(len(place) > 1 for place in tables)
+    if is_inside and 2 * sum(map(_size, tables.values())) < _size(fields):
+        return ()
+    return max(tables, key=lambda place: len(tables[place]))
+
+
+def _tables_in(fields: Mapping[str, Any], place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
+    """The arrays of objects in an object and those within it, each with the keys that lead to it."""
+    for key, value in fields.items():
+        inner = (*place, key)
+        if _is_list_of_objects(value):
+            yield inner, value
+        elif isinstance(value, dict) and len(inner) < MAX_TABLE_DEPTH:
+            yield from _tables_in(value, inner)
+
+
+def _size(value: Any) -> int:
+    return len(json.dumps(value))
 
 
 def form_of_text(path: Path, text: str) -> str | None:

@@ -73,12 +73,13 @@ def _missing_values(labels: Counter[str]) -> list[str]:
 
 
 def _missing_codes(labels: Counter[str]) -> list[str]:
-    """Numbers that programs write where there is no label, if no other number is negative. A scale from -1 to 1 has
-    labels alone."""
+    """Numbers that programs write where there is no label, if no other number is negative: among other numbers, or
+    among names. A scale from -1 to 1 has labels alone."""
     numbers = {label: Decimal(same_label(label)) for label in labels if NUMBER.fullmatch(label)}
     negative = [label for label, number in numbers.items() if number < 0]
     others = {number for number in numbers.values() if number >= 0}
-    is_scale = len(others) < 2 or {*numbers.values()} == {-1, 0, 1}
+    names = len(labels) - len(numbers)
+    is_scale = names < 2 and (len(others) < 2 or {*numbers.values()} == {-1, 0, 1})
     return [] if is_scale or any(numbers[label] not in MISSING_CODES for label in negative) else negative
 
 

@@ -1,29 +1,83 @@
 """The rows of a Parquet file as those of a table: one object per row, like JSON lines."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from seqlab.data.examples.json_lines import TableRow
-from seqlab.data.examples.lines import Location
+from seqlab.data.examples.lines import Location, quote_list
 from seqlab.data.files import open_bytes
 from seqlab.data.parquet_files import open_parquet, parquet_errors
 from seqlab.errors import DataError
 
+HUGGING_FACE = b"huggingface"  # the key of its metadata
 ROWS_AT_ONCE = 1024
+NAMES_SHOWN = 5  # of labels, in a note
 
 
-def read_parquet(path: Path, most: int | None = None) -> tuple[list[str], list[TableRow]]:
-    """The names of the columns, and the rows or the first of them; DataError if there is none."""
+class ParquetRows(NamedTuple):
+    """The names of the columns, the rows, and of columns whose integers stand for labels the names of these."""
+
+    names: list[str]
+    rows: list[TableRow]
+    labels: Mapping[str, Sequence[str]]
+
+    def label_note(self, column: str) -> list[str]:
+        """A note on integers that were read as their names."""
+        if not (names := self.labels.get(column)):
+            return []
+        path = self.rows[0].location.path
+        shown = ", ".join(f"{number} is {quote_list([name])}" for number, name in enumerate(names[:NAMES_SHOWN]))
+        more = f" and {len(names) - NAMES_SHOWN:,} more" if len(names) > NAMES_SHOWN else ""
+        return [f"{path.name} names the integers of '{column}', and its names are the labels: {shown}{more}"]
+
+
+def read_parquet(path: Path, most: int | None = None) -> ParquetRows:
+    """All rows or the first of them; DataError if there is none."""
     with parquet_errors(str(path)), open_bytes(path) as stream:
         file = open_parquet(stream)
         rows = islice(_rows(file, min(most or ROWS_AT_ONCE, ROWS_AT_ONCE)), most)
-        table = [TableRow(Location(path, number), fields) for number, fields in enumerate(rows, 1)]
+        labels = _label_names(file.schema_arrow)
+        table = [TableRow(Location(path, number), _named(fields, labels)) for number, fields in enumerate(rows, 1)]
         names = list(file.schema_arrow.names)
     if not table:
         raise DataError(f"'{path}' has no rows: give a file with examples.")
-    return names, table
+    return ParquetRows(names, table, labels)
+
+
+def _label_names(schema: Any) -> dict[str, list[str]]:
+    """The names of the labels that the integers of a column stand for, which Hugging Face writes into the metadata; of
+    no column where these have another form."""
+    import pyarrow
+
+    try:
+        features = json.loads((schema.metadata or {})[HUGGING_FACE])["info"]["features"]
+        found = {column: about["names"] for column, about in features.items() if _has_names(about)}
+    except (LookupError, ValueError, TypeError, AttributeError, RecursionError):
+        return {}
+    integers = {field.name for field in schema if pyarrow.types.is_integer(field.type)}
+    return {column: names for column, names in found.items() if column in integers}
+
+
+def _has_names(about: Any) -> bool:
+    if not isinstance(about, dict) or about.get("_type") != "ClassLabel":
+        return False
+    names = about.get("names")
+    if not isinstance(names, list) or not all(isinstance(name, str) and name.strip() for name in names):
+        return False
+    return len({name.strip() for name in names}) == len(names) > 0
+
+
+def _named(fields: dict[str, Any], labels: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """The fields with names of labels instead of integers; one without a name, such as -1 for no label, is kept as a
+    string, so that all labels have one type."""
+    for column, names in labels.items():
+        value = fields[column]
+        if value is not None:
+            fields[column] = names[value] if 0 <= value < len(names) else str(value)
+    return fields
 
 
 def _rows(file: Any, at_once: int) -> Iterator[dict[str, Any]]:

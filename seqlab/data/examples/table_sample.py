@@ -46,8 +46,8 @@ def sample_table(path: Path) -> TableSample:
     """The beginning of a table, nothing if there is no line or too long a one; ValueError, csv.Error or an error of
     reading if the first line is no header."""
     if suffix(path) == PARQUET:
-        columns, first = read_parquet(path, SAMPLE_ROWS)
-        return TableSample(columns, [row.fields for row in first])
+        stored = read_parquet(path, SAMPLE_ROWS)
+        return TableSample(stored.names, [row.fields for row in stored.rows])
     lines, _ = read_beginning(path, SAMPLE_BYTES)
     filled = [line for line in lines if line.strip()]
     if not filled:

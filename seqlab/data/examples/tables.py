@@ -7,7 +7,7 @@ columns.py finds the two to read, records.py reads what stands between the delim
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -66,6 +66,7 @@ class ExampleTable:
     names: list[str]
     rows: Iterable[TableRow | BadRow]
     later: Sequence[str] = ()  # keys that only JSON objects beyond the first ones have
+    label_note: Callable[[str], list[str]] = lambda column: []  # on how the labels of a column were read
 
     @property
     def all_names(self) -> list[str]:
@@ -143,7 +144,7 @@ def _read(
         return LocatedExample(example, row.location, groups_of(row.fields, group_columns, groups, fixes), given)
 
     examples = collect(path, table.all_rows(), located, fixes, "row")
-    fixes.remarks += types_note(second, types)
+    fixes.remarks += [*table.label_note(second), *types_note(second, types)]
     return examples
 
 
@@ -168,8 +169,8 @@ def open_table(
     """The header and the rows, perhaps with those of empty cells. Columns that are requested by number belong to a
     table without a header."""
     if suffix(path) == PARQUET:
-        names, parquet_rows = read_parquet(path)
-        return ExampleTable(parquet_rows[0].location, names, parquet_rows)
+        stored = read_parquet(path)
+        return ExampleTable(stored.rows[0].location, stored.names, stored.rows, label_note=stored.label_note)
     if suffix(path) in JSON_LINES:
         rows = read_objects(path, fixes)
         objects = [row for row in rows if isinstance(row, TableRow)]

@@ -13,6 +13,7 @@ from seqlab.data.files import read_beginning
 from seqlab.data.new_files import new_file
 from seqlab.wording import counted
 
+SPAN_TAG_IN_AWK = "O|[BIESLUM][-_].+"  # SPAN_TAG, of which awk knows no \\S
 CONLLU = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 
 
@@ -67,7 +68,10 @@ def _where_spans_are(path: Path) -> str:
         return ""
     number, tags = [*spans.items()][-1]
     separated = r"-F '\t' " if tabs else ""
-    command = rf"awk {separated}-v OFS='\t' 'NF == {width} {{NF = {number}}} {{print}}' {shlex.quote(str(path))}"
+    # shortened lines may have as many columns as a comment, which is then read as a word
+    comments = f"/^#/ && ${number} !~ /^({SPAN_TAG_IN_AWK})$/ {{next}}"
+    program = f"{comments} NF == {width} {{NF = {number}}} {{print}}"
+    command = rf"awk {separated}-v OFS='\t' '{program}' {shlex.quote(str(path))}"
     return (
         f" Its tags are read from the last column, {width}, and column {number} has span tags such as '{tags[0]}'. To "
         f"read these: {command} > {new_file('.conll')}"

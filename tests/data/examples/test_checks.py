@@ -224,12 +224,16 @@ def test_the_column_that_has_tags_is_named_where_the_usual_one_has_none(write, n
         open_examples("tagged", corpus(path, validation=(write(f"dev{path.suffix}", line.format(1)),)))
 
 
+@pytest.mark.parametrize("comment", ["# of 1895", "# n-tv.de [2009-10-17]", "#id 7 a"])
 @pytest.mark.parametrize("separator", ["\t", " "])
-def test_a_column_of_nested_spans_that_has_none_is_said_and_the_printed_command_removes_it(write, tmp_path, separator):
+def test_a_column_of_nested_spans_that_has_none_is_said_and_the_printed_command_removes_it(
+    write, tmp_path, separator, comment
+):
     """As in GermEval: a number, a word, its tag, and the tag of a span within that."""
     rows = [("1", "Anna", "B-PER", "O"), ("2", "saw", "O", "O"), ("3", "Bonn{}", "B-LOC", "O")]
     sentence = "".join(separator.join(row) + "\n" for row in rows) + "\n"
-    path = write("my text.conll", f"#{separator}of 1895\n" + "".join(sentence.format(at) for at in range(20)))
+    comment = comment.replace(" ", separator) + "\n"
+    path = write("my text.conll", "".join(comment + sentence.format(at) for at in range(20)))
     with pytest.raises(DataError) as refused:
         open_examples("tagged", corpus(path))
     where = "Its tags are read from the last column, 4, and column 3 has span tags such as 'B-LOC'. To read these: "

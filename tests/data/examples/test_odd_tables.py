@@ -195,6 +195,11 @@ COLUMNS_IN_JSON = {key: [row[key] for row in ROWS_IN_JSON] for key in ("text", "
         (dict(enumerate(ROWS_IN_JSON)), "a table by rows"),
         ({f"id-{at}": row for at, row in enumerate(ROWS_IN_JSON)}, "a table by rows"),
         ({"version": 1, "data": ROWS_IN_JSON}, "a table in 'data'"),
+        (
+            {"rasa_nlu_data": {"regex_features": [{"name": "a"}], "common_examples": ROWS_IN_JSON}},
+            "one object with a table in 'rasa_nlu_data.common_examples'",
+        ),
+        ({"of": [{"year": 1}], "a": {"b": 1, "c": {"d": ROWS_IN_JSON}}}, "one object with a table in 'a.c.d'"),
         ([[*row.values()] for row in ROWS_IN_JSON], "an array for each row"),
     ],
 )

@@ -1,6 +1,7 @@
 """Examples in Parquet files, as Hugging Face stores data sets: read like the rows of JSON lines."""
 
 import gzip
+import json
 import os
 import shutil
 import subprocess
@@ -117,3 +118,50 @@ def test_commands_that_convert_parquet_work(stored, tmp_path, kind, columns, mad
 def test_parquet_under_another_name_is_recognized(stored):
     with pytest.raises(DataError, match=r"is a Parquet file, not text. Give it a name that ends in .parquet, or"):
         list(read_file(stored("a.bin", text=TEXTS), InputFixes()))
+
+
+def of_hugging_face(path: Path, features: object) -> Path:
+    """The file with metadata as the package datasets writes them."""
+    import pyarrow.parquet
+
+    metadata = {"huggingface": json.dumps({"info": {"features": features}})}
+    pyarrow.parquet.write_table(pyarrow.parquet.read_table(path).replace_schema_metadata(metadata), path)
+    return path
+
+
+def test_integers_whose_names_hugging_face_stores_become_these_labels(stored):
+    features = {
+        "text": {"dtype": "string", "_type": "Value"},
+        "label": {"names": ["pos", "neg"], "_type": "ClassLabel"},
+    }
+    path = of_hugging_face(stored("a.parquet", text=TEXTS, label=[-1, *LABELS[1:]]), features)
+    examples = open_examples("labeled", corpus(path))
+    read = [example for split in examples.splits.values() for example in split]
+    labels = ["-1", *(["pos", "neg"] * 20)[1:]]
+    assert {*read} == {LabeledText(text, label) for text, label in zip(TEXTS, labels, strict=True)}
+    assert (
+        "a.parquet names the integers of 'label', and its names are the labels: 0 is 'pos', 1 is 'neg'"
+        in examples.notes
+    )
+    missing = "'-1' (1) may stand for a missing label: it is learned like any other. Delete such rows if so"
+    assert missing in examples.notes
+    assert not [note for note in examples.notes if "different types" in note]
+
+
+def test_the_first_names_of_many_labels_are_said(stored):
+    features = {"label": {"names": [f"topic {number}" for number in range(7)], "_type": "ClassLabel"}}
+    path = of_hugging_face(stored("a.parquet", text=TEXTS, label=[number % 7 for number in range(40)]), features)
+    (note,) = [note for note in open_examples("labeled", corpus(path)).notes if "names the integers" in note]
+    assert note.endswith(": 0 is 'topic 0', 1 is 'topic 1', 2 is 'topic 2', 3 is 'topic 3', 4 is 'topic 4' and 2 more")
+
+
+@pytest.mark.parametrize("about", [
+    None, [], "pos", {"names": "pos", "_type": "ClassLabel"}, {"names": [], "_type": "ClassLabel"},
+    {"names": ["a", "a"], "_type": "ClassLabel"}, {"names": ["a", 1], "_type": "ClassLabel"},
+    {"names": ["a", " "], "_type": "ClassLabel"}, {"names": ["a", "b"], "_type": "Value"},
+])  # fmt: skip
+def test_names_of_labels_in_another_form_are_ignored(stored, about):
+    for features in ({"label": about}, about):
+        path = of_hugging_face(stored("a.parquet", text=TEXTS, label=LABELS), features)
+        whole = open_unsplit("labeled", corpus(path)).splits["whole"]
+        assert [*whole] == [LabeledText(text, str(label)) for text, label in zip(TEXTS, LABELS, strict=True)]
