@@ -95,7 +95,7 @@ def _entry(path: Path) -> RunEntry:
         scored = results if not damaged else None
         return RunEntry(
             path=str(path),
-            arch=settings.backbone.name,
+            arch=settings.model_name,
             corpus=config["corpus"]["name"],
             parameters=config["parameters"]["total"],
             task=settings.task.name,

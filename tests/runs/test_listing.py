@@ -57,6 +57,15 @@ def test_what_is_no_folder_is_refused(folder: Path) -> None:
         list_runs(folder / "good" / "config.json")
 
 
+def test_a_run_that_is_mixed_with_counts_says_so(folder: Path) -> None:
+    run = RunDirectory(folder / "good")
+    config = json.loads((run.path / "config.json").read_text())
+    config["settings"]["task"]["mix"] = "counts"
+    run.write_file("config.json", json.dumps(config).encode())
+    archs = {Path(entry.path).name: entry.arch for entry in list_runs(folder)}
+    assert archs["good"] == f"{archs['better']}+counts"
+
+
 def test_the_best_comes_first(folder: Path, made: api.Run) -> None:
     entries = list_runs(folder)
     assert [Path(entry.path).name for entry in entries] == ["better", "good", "unfinished"]

@@ -4,6 +4,7 @@
 """
 
 import hashlib
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
@@ -15,6 +16,7 @@ from seqlab.data.corpora.find import is_sharded
 from seqlab.data.corpora.large_text import open_large
 from seqlab.data.file_names import first_names
 from seqlab.data.files import STANDARD_INPUT
+from seqlab.data.new_files import new_file
 from seqlab.data.split_files import SPLIT_WORDS
 from seqlab.data.text.corpus import Corpus, CorpusStats, open_corpus, unchanged
 from seqlab.data.text.scatter import Range
@@ -37,6 +39,13 @@ class GivenSplits(SplitText):
         share = [] if "validation" in self.texts else ["no validation file: a tenth of the training text is held out"]
         reading = [note for text in self.texts.values() for note in text.reading_notes]
         return [given, *share, *reading, *self._document_notes]
+
+    def without_repeats(self, split: str, earlier: str) -> str:
+        files = [self.texts[name].corpus.paths for name in (earlier, split) if name in self.texts]
+        if len(files) < 2 or any(len(paths) != 1 or paths[0].suffix == ".gz" for paths in files):
+            return super().without_repeats(split, earlier)  # both are cut from one text, or it takes several commands
+        names = " ".join(shlex.quote(str(paths[0])) for paths in files)
+        return f"awk 'NR == FNR {{seen[$0]; next}} !($0 in seen)' {names} > {new_file(files[1][0].suffix)}"
 
     def count_empty_lines(self) -> int:
         return sum(text.count_empty_lines() for text in self.texts.values())

@@ -82,9 +82,13 @@ class SplitText:
                 of, so = ("training", "new lines will be harder") if earlier == "train" else (earlier, TESTED_TWICE)
                 notes.append(
                     f"{repeated:,} of {checked:,} {split} lines ({share}) {are} also in the {of} split: {so}. To leave "
-                    f"out repeated lines: awk '!seen[$0]++' FILE > NEW"
+                    f"out repeated lines: {self.without_repeats(split, earlier)}"
                 )
         return notes
+
+    def without_repeats(self, split: str, earlier: str) -> str:
+        """The command that removes lines of a split that an earlier one has, too."""
+        return "awk '!seen[$0]++' FILE > NEW"
 
     def count_empty_lines(self) -> int:
         """Also those of white space alone."""
