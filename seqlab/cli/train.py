@@ -102,4 +102,4 @@ def train(
     print_run(run)
     folder = shlex.quote(str(run.path))
     more = "" if run.results and run.results.caution else f"seqlab resume {folder} --more 1000"
-    next_steps(using_command(run), f"seqlab evaluate {folder}", more)
+    next_steps(using_command(run), f"seqlab evaluate {folder}", f"seqlab audit {folder}", more)
