@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seqlab.comparison.judgment.memorization import longest_copy
@@ -14,11 +14,12 @@ from seqlab.tasks.text import BLOCK, merge_into_blocks
 def scores(tokens_U: list[int], per_token: float = 1.0) -> TextScores:
     nats_U = np.arange(1.0, len(tokens_U) + 1)
     total = sum(tokens_U)
-    ones = np.ones(1)
-    return TextScores(nats_U, np.array(tokens_U), ones, ones, round(total * per_token), total, 0, 0.0, "window")
+    ones, characters = np.ones(1), max(1, round(total * per_token))  # no text is without characters
+    return TextScores(nats_U, np.array(tokens_U), ones, ones, characters, total, 0, 0.0, "window")
 
 
 @given(st.lists(st.integers(1, 700), min_size=1, max_size=60), st.sampled_from([1.0, 3.7, 0.5]))
+@example([1], 0.5)
 def test_blocks_hold_everything_in_order(tokens_U: list[int], per_token: float):
     scored = scores(tokens_U, per_token)
     units = merge_into_blocks(scored)

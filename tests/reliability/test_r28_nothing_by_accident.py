@@ -115,4 +115,4 @@ def test_commands_to_type_next_are_quoted(text: Path, command: Command) -> None:
     run = "runs/a b; touch executed"
     answer = command("train", text, "--out", run, *OPTIONS)
     proposed = [line.strip() for line in answer.out.splitlines() if line.startswith("  seqlab ")]
-    assert len(proposed) == 3 and all(run in shlex.split(line) for line in proposed)
+    assert len(proposed) == 4 and all(run in shlex.split(line) for line in proposed)
