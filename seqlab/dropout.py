@@ -21,16 +21,22 @@ from seqlab.kernels.uniform import keyed_word
 COMPILED = (torch.float32, torch.float64, torch.bfloat16)
 
 
-def drop(x: Tensor, rate: float, training: bool = True, inplace: bool = False) -> Tensor:
-    """Dropout while training, otherwise x itself.
-
-    `inplace`: the result may take the memory of x, which is no parameter and which nothing else needs."""
+def drop(x: Tensor, rate: float, training: bool = True) -> Tensor:
+    """Dropout while training, otherwise x itself."""
     if not (training and rate):
         return x
     if not _has_kernel(x):
         return functional.dropout(x, rate)
-    function = _DropInPlace if inplace else _Drop
-    return function.apply(x, rate, draw_key(), first_position(x.numel()))  # pyright: ignore[reportReturnType]
+    return _Drop.apply(x, rate, draw_key(), first_position(x.numel()))  # pyright: ignore[reportReturnType]
+
+
+def embed_dropped(weight_VD: Tensor, tokens: Tensor, rate: float, training: bool = True, gain: float = 1.0) -> Tensor:
+    """drop(gain * weight_VD[tokens]): embeddings are looked up and dropped in one pass, and so is their gradient."""
+    if not (training and rate and _has_kernel(weight_VD)) or weight_VD.dtype == torch.bfloat16 or is_plain():
+        x = functional.embedding(tokens, weight_VD)
+        return drop(x if gain == 1 else x * gain, rate, training)
+    first = first_position(tokens.numel() * weight_VD.shape[1])
+    return _EmbedDropped.apply(weight_VD, tokens, (rate, gain), draw_key(), first)  # pyright: ignore[reportReturnType]
 
 
 def add_dropped(x: Tensor, y: Tensor, rate: float, training: bool = True) -> Tensor:
@@ -77,13 +83,32 @@ class _Drop(torch.autograd.Function):
         return _Drop.apply(outer[0], ctx.rate, ctx.key, ctx.first), None, None, None  # pyright: ignore[reportReturnType]
 
 
-class _DropInPlace(_Drop):
+class _EmbedDropped(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, rate: float, key: int, first: int) -> Tensor:
-        ctx.rate, ctx.key, ctx.first = rate, key, first
-        ctx.mark_dirty(x)
-        in_order = x.is_contiguous() or _is_swapped(x)
-        return _write_dropped(x, rate, (key, first), x) if in_order else x.copy_(drop_plain(x, rate, key, first))
+    def forward(
+        ctx: Any, weight_VD: Tensor, tokens: Tensor, factors: tuple[float, float], key: int, first: int
+    ) -> Tensor:
+        from seqlab.kernels import dropout
+
+        rate, gain = factors
+        _refuse_unknown(tokens, len(weight_VD))
+        ctx.save_for_backward(tokens)
+        ctx.weight_shape, ctx.rate, ctx.gain, ctx.key, ctx.first = weight_VD.shape, rate, gain, key, first
+        out = torch.empty(*tokens.shape, weight_VD.shape[1], dtype=weight_VD.dtype)
+        inputs = [_matrix(weight_VD), _array(tokens)]
+        _call(dropout.embed_dropped, inputs, rate, (key, first), out.view(-1, out.shape[-1]).numpy(), gain)
+        return out
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, *outer: Tensor) -> tuple[Tensor | None, ...]:
+        from seqlab.kernels import dropout
+
+        (tokens,) = ctx.saved_tensors
+        gradient_VD = torch.zeros(ctx.weight_shape, dtype=outer[0].dtype)
+        inputs = [*_rows(outer[0]), _array(tokens)]
+        _call(dropout.embed_dropped_backward, inputs, ctx.rate, (ctx.key, ctx.first), gradient_VD.numpy(), ctx.gain)
+        return gradient_VD, None, None, None, None
 
 
 class _AddDropped(torch.autograd.Function):
@@ -117,12 +142,14 @@ def _write_dropped(x: Tensor, rate: float, place: tuple[int, int], out: Tensor) 
     return out
 
 
-def _call(kernel: Any, inputs: list[np.ndarray], rate: float, place: tuple[int, int], out: np.ndarray) -> None:
+def _call(
+    kernel: Any, inputs: list[np.ndarray], rate: float, place: tuple[int, int], out: np.ndarray, *gain: float
+) -> None:
     """`place`: the key and the first position."""
     from seqlab.kernels import call_kernel
 
     number = np.float64 if out.dtype == np.float64 else np.float32
-    arguments = [*_halves(place[0]), np.int64(place[1]), _threshold(rate), number(1 / (1 - rate))]
+    arguments = [*_halves(place[0]), np.int64(place[1]), _threshold(rate), *map(number, (1 / (1 - rate), *gain))]
     call_kernel(kernel, [*inputs, *arguments, out], torch.get_num_threads())
 
 
@@ -130,6 +157,27 @@ def _array(x: Tensor) -> np.ndarray:
     """The elements in the order of their positions; a bfloat16, which numpy does not know, as its bits."""
     x = x.detach().contiguous()
     return (x.view(torch.uint16) if x.dtype == torch.bfloat16 else x).numpy().reshape(-1)
+
+
+def _matrix(x: Tensor) -> np.ndarray:
+    """Its vectors as rows."""
+    return x.detach().contiguous().view(-1, x.shape[-1]).numpy()
+
+
+def _rows(x: Tensor) -> tuple[np.ndarray, np.ndarray]:
+    """Its vectors as they lie in memory, and the row of each in the order of positions."""
+    if not _is_swapped(x):
+        return _matrix(x), np.arange(x.shape[:-1].numel())
+    B, T, _ = x.shape
+    return _matrix(x.transpose(0, 1)), np.arange(B * T).reshape(T, B).T.reshape(-1)
+
+
+def _refuse_unknown(tokens: Tensor, vocab_size: int) -> None:
+    """As torch's own lookup does: the kernel would read other memory."""
+    if tokens.numel():
+        least, most = (int(bound) for bound in tokens.aminmax())
+        if least < 0 or most >= vocab_size:
+            raise IndexError(f"token {least if least < 0 else most} is not among the {vocab_size} of the embedding")
 
 
 def _is_swapped(x: Tensor) -> bool:

@@ -13,6 +13,8 @@ from seqlab.kernels.uniform import keyed_word
 
 BLOCK = 8192  # positions that a thread takes at once
 
+COLUMNS = 32  # of an embedding's gradient that a thread takes at once
+
 _keyed_word = numba.njit(**KERNEL)(keyed_word)
 
 
@@ -72,3 +74,30 @@ def drop_bfloat16(x_N, key, second_key, offset, threshold, scale, out_N):
         for i in range(len(x_K)):
             kept = _keyed_word(key, second_key, np.uint32(position + i)) >= threshold
             out_K[i] = _scaled_bfloat16(x_K[i], scale) if kept else np.uint16(0)
+
+
+@numba.njit(parallel=True, **KERNEL)
+def embed_dropped(weight_VD, tokens_N, key, second_key, offset, threshold, scale, gain, out_ND):
+    """drop(gain * weight_VD[tokens_N])"""
+    N, D = out_ND.shape
+    for n in numba.prange(N):
+        x_D, out_D, position = weight_VD[tokens_N[n]], out_ND[n], offset + n * D
+        for i in range(D):
+            kept = _keyed_word(key, second_key, np.uint32(position + i)) >= threshold
+            out_D[i] = x_D[i] * gain * scale if kept else weight_VD.dtype.type(0)
+
+
+@numba.njit(parallel=True, **KERNEL)
+def embed_dropped_backward(outer_ND, rows_N, tokens_N, key, second_key, offset, threshold, scale, gain, gradient_VD):
+    """Add the gradient at every position n, in row rows_N[n] of memory, to the row of its token.
+
+    Positions are added in their order for any number of threads: each thread has columns of its own."""
+    N, D = outer_ND.shape
+    for block in numba.prange((D + COLUMNS - 1) // COLUMNS):
+        first, last = block * COLUMNS, min((block + 1) * COLUMNS, D)
+        for n in range(N):
+            outer_K, gradient_K = outer_ND[rows_N[n], first:last], gradient_VD[tokens_N[n], first:last]
+            position = offset + n * D + first
+            for i in range(last - first):
+                kept = _keyed_word(key, second_key, np.uint32(position + i)) >= threshold
+                gradient_K[i] += outer_K[i] * scale * gain if kept else outer_ND.dtype.type(0)

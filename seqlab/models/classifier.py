@@ -31,7 +31,7 @@ class Classifier(Model):
 
     def forward(self, tokens_BT: Tensor, mask_BT: Tensor | None = None, trace: Trace | None = None) -> Tensor:
         """The logits_BK of the labels."""
-        x_BTD = self._drop_embedded(self.embedding(self._hide(tokens_BT)))
+        x_BTD = self._embed(self.embedding, self._hide(tokens_BT))
         y_BTH, _ = self.backbone(record(trace, "embedding", x_BTD), None, mask_BT, trace)
         kept_BT = torch.ones_like(tokens_BT, dtype=torch.bool) if mask_BT is None else mask_BT
         if self.pooling is None:

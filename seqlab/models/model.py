@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from seqlab.config import ModelSettings
 from seqlab.contracts import Backbone, Recorded
 from seqlab.distributed.rows import rand_rows
-from seqlab.dropout import drop
+from seqlab.dropout import drop, embed_dropped
 
 EMBEDDING = Recorded("state", "what the backbone reads for each token")
 
@@ -50,9 +50,9 @@ class Model(nn.Module, ABC):
         hidden = rand_rows(tokens.shape, tokens.device) < self.word_dropout
         return tokens.masked_fill(hidden, self.unknown)
 
-    def _drop_embedded(self, x: Tensor) -> Tensor:
-        """Dropout of embeddings, in their own memory: looking them up made a copy, which nothing else needs."""
-        return drop(x, self.settings.embedding_dropout or 0.0, self.training, inplace=True)
+    def _embed(self, embedding: nn.Embedding, tokens: Tensor, gain: float = 1.0) -> Tensor:
+        """gain * embedding(tokens), with dropout of embeddings."""
+        return embed_dropped(embedding.weight, tokens, self.settings.embedding_dropout or 0.0, self.training, gain)
 
     def _drop(self, x: Tensor, rate: float | None) -> Tensor:
         return drop(x, rate or 0.0, self.training)

@@ -49,7 +49,7 @@ class Tagger(Model):
             assert words_BW is not None and spellings is not None
             # `embedding` instead of indexing, whose gradient depends on the order of threads
             x_BTD = torch.cat([x_BTD, embedding(words_BW, self.spelling(*spellings))], dim=2)
-        x_BTD = record(trace, "embedding", self._drop_embedded(x_BTD))
+        x_BTD = record(trace, "embedding", self._drop(x_BTD, self.settings.embedding_dropout))
         y_BTH, _ = self.backbone(x_BTD, None, mask_BT, trace)
         if ends_BW is not None:
             y_BTH = y_BTH.gather(1, ends_BW[:, :, None].expand(-1, -1, y_BTH.shape[2]))

@@ -60,7 +60,7 @@ class TextEncoder(Model):
         if mask_BT is not None:  # an empty row would be 0/0: it reads its padding, and becomes zeros below
             first_T = torch.arange(kept_BT.shape[1], device=kept_BT.device) == 0
             mask_BT = kept_BT = kept_BT | (first_T & ~filled_B[:, None])
-        x_BTD = self._drop_embedded(self.embedding(self._hide(tokens_BT)))
+        x_BTD = self._embed(self.embedding, self._hide(tokens_BT))
         y_BTH, _ = self.backbone(record(trace, "embedding", x_BTD), None, mask_BT, trace)
         pooled_BH = self._drop(self._pool(tokens_BT, y_BTH, kept_BT, trace), self.settings.output_dropout)
         vectors_BD = pooled_BH if self.projection is None else self.projection(pooled_BH)

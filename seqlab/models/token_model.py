@@ -34,9 +34,7 @@ class VocabularyModel(Model):
         return self.embedding.weight * self.embedding_scale
 
     def embed(self, tokens: Tensor) -> Tensor:
-        x = self.embedding(tokens)
-        x = x if self.embedding_scale == 1 else x * self.embedding_scale
-        return self._drop_embedded(x)
+        return self._embed(self.embedding, tokens, self.embedding_scale)
 
     def project(self, y: Tensor) -> Tensor:
         y = self._drop(y, self.settings.output_dropout)

@@ -55,8 +55,8 @@ class Translator(VocabularyModel):
     def encode(self, source: SourceBatch, trace: Trace | None = None) -> Memory:
         """The source as the decoder reads it."""
         trace = trace and trace.within("encoder")
-        x_BSD = self.source_embedding(self._hide(source.tokens_BS)) * self.embedding_scale
-        x_BSD = record(trace, "embedding", self._drop_embedded(x_BSD))
+        x_BSD = self._embed(self.source_embedding, self._hide(source.tokens_BS), self.embedding_scale)
+        x_BSD = record(trace, "embedding", x_BSD)
         mask_BS = None if bool(source.mask_BS.all()) else source.mask_BS
         y_BSH, _ = self.backbone(x_BSD, None, mask_BS, trace)
         return make_memory(self.backbone, y_BSH, source.mask_BS)

@@ -11,9 +11,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
+from torch.nn import functional
 
 from seqlab import dropout
-from seqlab.dropout import add_dropped, draw_key, drop, drop_plain, mask
+from seqlab.dropout import add_dropped, draw_key, drop, drop_plain, embed_dropped, mask
 from seqlab.kernels.dropout import BLOCK
 from seqlab.kernels.uniform import keyed_word
 from seqlab.training.step import seed_generators, step_seed
@@ -117,18 +118,43 @@ def test_the_place_in_memory_does_not_matter(dtype: torch.dtype, swapped: tuple[
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("swapped", [(0, 0), (0, 1), (1, 2)])
 @pytest.mark.parametrize("compiles", [True, False])
-def test_dropping_in_place_has_the_bits_of_the_equation_and_no_memory_of_its_own(
-    dtype: torch.dtype, swapped: tuple[int, int], compiles: bool, monkeypatch: pytest.MonkeyPatch
+@given(
+    shape=st.lists(st.integers(0, 12), min_size=1, max_size=3).map(tuple),
+    width=st.integers(1, 80),
+    rate=RATES,
+    gain=st.sampled_from([1.0, 3.7]),
+    swapped=st.booleans(),
+)
+@settings(max_examples=25, deadline=None)
+def test_dropped_embeddings_have_the_bits_of_the_equation(
+    dtype: torch.dtype, compiles: bool, shape: tuple[int, ...], width: int, rate: float, gain: float, swapped: bool
 ) -> None:
-    monkeypatch.setattr(dropout, "can_compile", lambda: compiles)
-    leaf = numbers((30, 20, 10), dtype).requires_grad_()
-    x = (leaf + 0).transpose(*swapped).contiguous().transpose(*swapped)
-    y, key = of_key(0, lambda: drop(x, 0.5, inplace=True))
-    assert y.data_ptr() == x.data_ptr() and torch.equal(y, drop_plain(leaf, 0.5, key))
-    outer = numbers((30, 20, 10), dtype, 1)
-    assert torch.equal(torch.autograd.grad(y, leaf, outer)[0], drop_plain(outer, 0.5, key))
+    """Also where the gradient comes with its first two axes swapped in memory, as from a recurrent kernel."""
+    weight_VD, outer = numbers((7, width), dtype).requires_grad_(), numbers((*shape, width), dtype, 1)
+    tokens = torch.randint(7, shape, generator=torch.Generator().manual_seed(2))
+    if swapped and outer.dim() == 3:
+        outer = outer.transpose(0, 1).contiguous().transpose(0, 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dropout, "can_compile", lambda: compiles)
+        y, key = of_key(3, lambda: embed_dropped(weight_VD, tokens, rate, gain=gain))
+        gradient_VD = torch.autograd.grad(y, weight_VD, outer)[0]
+    x = functional.embedding(tokens, weight_VD)
+    expected = drop_plain(x if gain == 1 else x * gain, rate, key)
+    assert y.dtype == dtype and torch.equal(y, expected)
+    assert torch.equal(gradient_VD, torch.autograd.grad(expected, weight_VD, outer)[0])
+
+
+def test_embeddings_are_as_they_are_without_dropout() -> None:
+    weight_VD, tokens = numbers((7, 4), torch.float32), torch.tensor([[1, 6, 1]])
+    for rate, training in ((0.0, True), (0.5, False)):
+        assert torch.equal(embed_dropped(weight_VD, tokens, rate, training), weight_VD[tokens])
+
+
+@pytest.mark.parametrize("token", [-1, 7])
+def test_a_token_without_an_embedding_is_refused(token: int) -> None:
+    with pytest.raises(IndexError):
+        embed_dropped(numbers((7, 4), torch.float32), torch.tensor([0, token]), 0.5)
 
 
 def test_nothing_is_stored_for_the_gradient() -> None:
@@ -149,6 +175,20 @@ def test_bits_are_the_same_on_any_number_of_threads(dtype: torch.dtype) -> None:
         for threads in (1, 2, 3):
             torch.set_num_threads(threads)
             found.append(of_key(4, lambda: add_dropped(x, drop(y, 0.3), 0.3))[0])
+    finally:
+        torch.set_num_threads(before)
+    assert all(torch.equal(found[0], other) for other in found[1:])
+
+
+def test_the_gradient_of_embeddings_is_the_same_on_any_number_of_threads() -> None:
+    weight_VD, outer_BTD = numbers((9, 200), torch.float32).requires_grad_(), numbers((8, 50, 200), torch.float32, 1)
+    tokens_BT = torch.randint(9, (8, 50), generator=torch.Generator().manual_seed(2))
+    before, found = torch.get_num_threads(), []
+    try:
+        for threads in (1, 2, 3):
+            torch.set_num_threads(threads)
+            y_BTD, _ = of_key(4, lambda: embed_dropped(weight_VD, tokens_BT, 0.3))
+            found.append(torch.autograd.grad(y_BTD, weight_VD, outer_BTD)[0])
     finally:
         torch.set_num_threads(before)
     assert all(torch.equal(found[0], other) for other in found[1:])
