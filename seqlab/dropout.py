@@ -21,13 +21,15 @@ from seqlab.kernels.uniform import keyed_word
 COMPILED = (torch.float32, torch.float64, torch.bfloat16)
 
 
-def drop(x: Tensor, rate: float, training: bool = True) -> Tensor:
-    """Dropout while training, otherwise x itself."""
+def drop(x: Tensor, rate: float, training: bool = True, contiguous: bool = False) -> Tensor:
+    """Dropout while training, otherwise x itself.
+
+    `contiguous`: the kernel writes in the order of positions even if x is not in it: a linear layer would copy it."""
     if not (training and rate):
         return x
     if not _has_kernel(x):
         return functional.dropout(x, rate)
-    return _Drop.apply(x, rate, draw_key(), first_position(x.numel()))  # pyright: ignore[reportReturnType]
+    return _Drop.apply(x, rate, draw_key(), first_position(x.numel()), contiguous)  # pyright: ignore[reportReturnType]
 
 
 def embed_dropped(weight_VD: Tensor, tokens: Tensor, rate: float, training: bool = True, gain: float = 1.0) -> Tensor:
@@ -73,14 +75,26 @@ def is_plain() -> bool:
 
 class _Drop(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, rate: float, key: int, first: int) -> Tensor:
+    def forward(ctx: Any, x: Tensor, rate: float, key: int, first: int, contiguous: bool = False) -> Tensor:
         ctx.rate, ctx.key, ctx.first = rate, key, first
-        out = torch.empty_like(x) if _is_swapped(x) else torch.empty(x.shape, dtype=x.dtype)
-        return _write_dropped(x, rate, (key, first), out)
+        if is_plain():
+            return drop_plain(x, rate, key, first)
+        from seqlab.kernels import dropout
+
+        if _is_swapped(x):
+            out = torch.empty(x.shape, dtype=x.dtype) if contiguous else torch.empty_like(x)
+            out_RD = _matrix(out if contiguous else out.transpose(0, 1))
+            x_TBD = x.detach().transpose(0, 1).numpy()
+            _call(dropout.drop_swapped, [x_TBD], rate, (key, first), out_RD, contiguous)
+        else:
+            out = torch.empty(x.shape, dtype=x.dtype)
+            kernel = dropout.drop_bfloat16 if x.dtype == torch.bfloat16 else dropout.drop
+            _call(kernel, [_array(x)], rate, (key, first), _array(out))
+        return out
 
     @staticmethod
     def backward(ctx: Any, *outer: Tensor) -> tuple[Tensor | None, ...]:
-        return _Drop.apply(outer[0], ctx.rate, ctx.key, ctx.first), None, None, None  # pyright: ignore[reportReturnType]
+        return _Drop.apply(outer[0], ctx.rate, ctx.key, ctx.first), None, None, None, None  # pyright: ignore[reportReturnType]
 
 
 class _EmbedDropped(torch.autograd.Function):
@@ -128,29 +142,16 @@ class _AddDropped(torch.autograd.Function):
         return outer[0], _Drop.apply(outer[0], ctx.rate, ctx.key, ctx.first), None, None, None  # pyright: ignore[reportReturnType]
 
 
-def _write_dropped(x: Tensor, rate: float, place: tuple[int, int], out: Tensor) -> Tensor:
-    """`out`, which may be x, has the elements of x in the same order in memory."""
-    if is_plain():
-        return out.copy_(drop_plain(x, rate, *place))
-    from seqlab.kernels import dropout
-
-    if _is_swapped(x):
-        _call(dropout.drop_swapped, [_swapped_array(x)], rate, place, _swapped_array(out))
-    else:
-        kernel = dropout.drop_bfloat16 if x.dtype == torch.bfloat16 else dropout.drop
-        _call(kernel, [_array(x)], rate, place, _array(out))
-    return out
-
-
 def _call(
-    kernel: Any, inputs: list[np.ndarray], rate: float, place: tuple[int, int], out: np.ndarray, *gain: float
+    kernel: Any, inputs: list[np.ndarray], rate: float, place: tuple[int, int], out: np.ndarray, *more: float | bool
 ) -> None:
-    """`place`: the key and the first position."""
+    """`place`: the key and the first position; `more`: what only this kernel takes."""
     from seqlab.kernels import call_kernel
 
     number = np.float64 if out.dtype == np.float64 else np.float32
-    arguments = [*_halves(place[0]), np.int64(place[1]), _threshold(rate), *map(number, (1 / (1 - rate), *gain))]
-    call_kernel(kernel, [*inputs, *arguments, out], torch.get_num_threads())
+    factors = [value if isinstance(value, bool) else number(value) for value in (1 / (1 - rate), *more)]
+    arguments = [*inputs, *_halves(place[0]), np.int64(place[1]), _threshold(rate), *factors, out]
+    call_kernel(kernel, arguments, torch.get_num_threads())
 
 
 def _array(x: Tensor) -> np.ndarray:
@@ -185,10 +186,6 @@ def _is_swapped(x: Tensor) -> bool:
     the dropout; bfloat16 is copied all the same."""
     is_float = x.dtype != torch.bfloat16
     return is_float and x.dim() == 3 and not x.is_contiguous() and x.transpose(0, 1).is_contiguous()
-
-
-def _swapped_array(x_BTD: Tensor) -> np.ndarray:
-    return x_BTD.detach().transpose(0, 1).numpy()
 
 
 def _has_kernel(x: Tensor) -> bool:

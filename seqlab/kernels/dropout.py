@@ -43,12 +43,14 @@ def add_dropped(x_N, y_N, key, second_key, offset, threshold, scale, out_N):
 
 
 @numba.njit(parallel=True, **KERNEL)
-def drop_swapped(x_TBD, key, second_key, offset, threshold, scale, out_TBD):
-    """As `drop`, where the first two axes are swapped in memory: positions count along B, T, D."""
+def drop_swapped(x_TBD, key, second_key, offset, threshold, scale, unswap, out_RD):
+    """As `drop`, where the first two axes are swapped in memory: positions count along B, T, D. The rows of `out` are
+    in the order of x or, with `unswap`, of positions."""
     T, B, D = x_TBD.shape
     for t in numba.prange(T):
         for b in range(B):
-            x_D, out_D, position = x_TBD[t, b], out_TBD[t, b], offset + (b * T + t) * D
+            row = b * T + t
+            x_D, out_D, position = x_TBD[t, b], out_RD[row if unswap else t * B + b], offset + row * D
             for i in range(D):
                 kept = _keyed_word(key, second_key, np.uint32(position + i)) >= threshold
                 out_D[i] = x_D[i] * scale if kept else x_TBD.dtype.type(0)

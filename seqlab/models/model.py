@@ -55,4 +55,5 @@ class Model(nn.Module, ABC):
         return embed_dropped(embedding.weight, tokens, self.settings.embedding_dropout or 0.0, self.training, gain)
 
     def _drop(self, x: Tensor, rate: float | None) -> Tensor:
-        return drop(x, rate or 0.0, self.training)
+        """Dropout of what a linear layer reads."""
+        return drop(x, rate or 0.0, self.training, contiguous=True)

@@ -105,13 +105,14 @@ def test_what_is_not_finite_stays_so_where_it_is_kept() -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("swapped", [(0, 1), (0, 2), (1, 2)])
-def test_the_place_in_memory_does_not_matter(dtype: torch.dtype, swapped: tuple[int, int]) -> None:
+@pytest.mark.parametrize("contiguous", [False, True])
+def test_the_place_in_memory_does_not_matter(dtype: torch.dtype, swapped: tuple[int, int], contiguous: bool) -> None:
     """Recurrent kernels swap the first two axes."""
     x, outer = numbers((30, 20, 10), dtype), numbers((30, 20, 10), dtype, 1)
     strided = x.transpose(*swapped).contiguous().transpose(*swapped).requires_grad_()
     assert not strided.is_contiguous()
-    y, key = of_key(0, lambda: drop(strided, 0.5))
-    assert torch.equal(y, drop_plain(x, 0.5, key))
+    y, key = of_key(0, lambda: drop(strided, 0.5, contiguous=contiguous))
+    assert torch.equal(y, drop_plain(x, 0.5, key)) and (y.is_contiguous() or not contiguous)
     for gradient in (outer, outer.transpose(0, 1).contiguous().transpose(0, 1)):
         found = torch.autograd.grad(y, strided, gradient, retain_graph=True)[0]
         assert torch.equal(found, drop_plain(outer, 0.5, key))
