@@ -123,5 +123,7 @@ def announce_compilation(name: str) -> Iterator[None]:
 
 
 def _announce(name: str) -> None:
+    if any(kernel_cache().rglob(f"*.{name}-*.nbi")):  # loading it takes long on a busy machine
+        return
     message = f"preparing the kernel '{name}': compiled once for this machine, then loaded from the cache"
     print(message, file=sys.stderr, flush=True)  # noqa: T201

@@ -157,8 +157,8 @@ class Task(ABC):
         """The batches of a split: an object with `rows(seed, index)` and `batches_per_epoch`."""
 
     @property
-    def steps_per_epoch(self) -> int:
-        """Batches in one pass over the training split."""
+    def steps_per_epoch(self) -> float:
+        """Batches in one pass over the training split; random windows need not make a whole number."""
         return self._batches["train"].batches_per_epoch
 
     @abstractmethod

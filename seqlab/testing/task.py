@@ -141,7 +141,8 @@ def every_parameter_learns(case: TaskCase) -> None:
     count = parameters(case.settings, case.dataset.vocabulary.sizes).total
     built = sum(parameter.numel() for parameter in model.parameters())
     require(count == built, f"the settings count {count} parameters, the model has {built}")
-    losses = [task.loss(model, task.batch("train", 0, at), None, 0).total for at in range(task.steps_per_epoch)]
+    batches = math.ceil(task.steps_per_epoch)
+    losses = [task.loss(model, task.batch("train", 0, at), None, 0).total for at in range(batches)]
     torch.stack(losses).sum().backward()
     idle = [name for name, parameter in model.named_parameters() if parameter.grad is None]
     model.zero_grad(set_to_none=True)
@@ -163,7 +164,7 @@ def scores_count_every_unit_once(case: TaskCase) -> None:
     if not isinstance(task, ExampleTask):
         return
     scores = task.score(model, "train")
-    losses = [task.loss(model, task.batch("train", 0, at), None, 0) for at in range(task.steps_per_epoch)]
+    losses = [task.loss(model, task.batch("train", 0, at), None, 0) for at in range(math.ceil(task.steps_per_epoch))]
     total = sum(float(loss.total.detach()) for loss in losses)
     require(sum(loss.count for loss in losses) == scores.tokens, "an epoch does not hold every prediction once")
     require(math.isclose(total, scores.nats, rel_tol=1e-4), f"an epoch's loss is {total}, its score {scores.nats}")

@@ -92,7 +92,7 @@ def test_minutes_are_kept_with_equal_steps(text: Path, minutes: float, jobs: int
 def test_a_small_text_is_not_read_more_often_than_helps(text: Path):
     plan, _, data = planned(text, minutes=600)
     epoch = data.task(data.models["rnn"]).steps_per_epoch
-    assert plan.models[0].steps == max(LEAST_STEPS, 40 * epoch)
+    assert plan.models[0].steps == max(LEAST_STEPS, round(40 * epoch))
 
 
 def test_dropout_follows_the_steps_and_is_said(text: Path):
@@ -218,7 +218,7 @@ def test_a_recipe_says_how_long(text: Path, monkeypatch: pytest.MonkeyPatch):
     request = build_request(str(text), "mine", {}, {"window": 32, "split_ratios": "90/10"})
     data = prepare_data(request, text.parent, lambda _: None)
     plan = make_plan(request, data, lambda _: None)
-    assert steps(plan) == {"one": 2 * data.task(data.models["one"]).steps_per_epoch, "two": 17}
+    assert steps(plan) == {"one": round(2 * data.task(data.models["one"]).steps_per_epoch), "two": 17}
     assert data.deciding_split == "validation" and any("validation" in note for note in plan.notes)
 
 

@@ -75,14 +75,26 @@ def test_a_failing_kernel_says_nothing_later(
     assert capsys.readouterr().err == ""
 
 
+def slow() -> None:
+    time.sleep(0.2)
+
+
 def test_what_takes_long_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "ANNOUNCE_AFTER", 0.05)
-
-    def slow() -> None:
-        time.sleep(0.2)
-
     kernels.call_kernel(slow, [], threads=1)
     assert "preparing the kernel 'slow'" in capsys.readouterr().err
+
+
+def test_loading_a_kernel_from_the_cache_is_not_announced(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """On a busy machine it takes as long as compiling on a quiet one."""
+    monkeypatch.setattr(kernels, "ANNOUNCE_AFTER", 0.05)
+    monkeypatch.setattr(kernels, "kernel_cache", lambda: tmp_path)
+    (tmp_path / "module").mkdir()
+    (tmp_path / "module" / "dropout.slow-12.py311.nbi").touch()
+    kernels.call_kernel(slow, [], threads=1)
+    assert capsys.readouterr().err == ""
 
 
 def test_without_a_compiler_the_chunked_form_serves(monkeypatch: pytest.MonkeyPatch) -> None:

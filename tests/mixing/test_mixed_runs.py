@@ -69,7 +69,7 @@ def test_the_network_is_not_trained_on_what_the_mixture_is_fitted_on(run: api.Ru
     task = run.task()
     network, held_out = training_part(task.splits)
     assert len(network) + len(held_out) == len(task.splits["train"]) and len(held_out) == 5_000
-    assert task.steps_per_epoch == len(network) // (task.settings.batch_size * task.settings.window)
+    assert task.steps_per_epoch == len(network) / (task.settings.batch_size * task.settings.window)
     whole, first = task.splits["train"], int(network.document_starts()[1])
     stretch = held_out.read(0, 1_000)
     assert len(held_out.document_starts()) - 1 == 5  # all over the text, none at its end

@@ -289,7 +289,7 @@ def test_short_texts_get_several_windows(folder):
 
 
 def test_an_epoch_is_one_pass(folder):
-    assert task_on(split_of(folder, 1001), batch_size=10, window=10).steps_per_epoch == 10
+    assert task_on(split_of(folder, 1001), batch_size=10, window=10).steps_per_epoch == 1001 / 100
     assert task_on(split_of(folder, 1001), batch_size=10, window=10, batching="stream").steps_per_epoch == 10
     assert task_on(split_of(folder, *[4] * 25), batch_size=10, window=10).steps_per_epoch == 3
 

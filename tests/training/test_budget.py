@@ -33,7 +33,7 @@ def budget(reporter: Reporter | None = None, **train: Any) -> dict[str, Any]:
     return budget_in_steps(settings, model, task, reporter or Reporter())
 
 
-def epoch(**train: Any) -> int:
+def epoch(**train: Any) -> float:
     return task_and_model(run_settings(**train))[0].steps_per_epoch
 
 
@@ -49,6 +49,17 @@ def test_epochs_are_passes_over_the_text(epochs: float, accumulate: int, batchin
     """As near as whole steps come to it, whatever is accumulated, and at least one."""
     steps = budget(epochs=epochs, accumulate=accumulate, batching=batching)["train.steps"]
     assert steps == max(1, round(epochs * epoch(batching=batching) / accumulate))
+
+
+def test_half_a_batch_more_is_no_whole_pass(tmp_path: Path) -> None:
+    """A text of nearly two batches was said to be one pass of one step."""
+    text = tmp_path / "t.txt"
+    text.write_text("the old cat sat on a mat near a river stone. " * 202)
+    listener = Listener()
+    run = seqlab.train(text, epochs=1, hidden=4, split_ratios="90/10", out=tmp_path / "run", reporter=listener)
+    tokens = len(run.task().splits["train"])
+    assert 1.9 < tokens / (32 * 128) < 2
+    assert run.settings.train.steps == 2 and any("2 steps (1.0 passes over the text)" in line for line in listener.said)
 
 
 def test_seconds_are_steps_at_the_speed_that_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +85,7 @@ def test_timing_leaves_the_model_as_it_is() -> None:
 
 
 def test_without_a_budget_a_small_text_is_read_forty_times_or_for_a_thousand_steps() -> None:
-    assert budget()["train.steps"] == 40 * epoch() > budget_module.LEAST_STEPS
+    assert budget()["train.steps"] == round(40 * epoch()) > budget_module.LEAST_STEPS
     assert budget_module.most_steps(run_settings(), 2) == budget_module.LEAST_STEPS
     assert budget(batch_size=1, window=2)["train.steps"] == budget_module.DEFAULT_STEPS
     assert budget_module.most_steps(run_settings(), 50) == 40 * 50

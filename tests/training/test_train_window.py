@@ -23,7 +23,7 @@ def test_training_reads_shorter_windows_than_scoring(text: Path, tmp_path: Path)
     batch = task.batch("train", 0, 0)
     assert isinstance(batch, TextBatch) and batch.inputs_BT.shape[1] == 8
     assert run.results is not None and run.results.window == 24
-    assert task.steps_per_epoch == len(task.splits["train"]) // (task.settings.batch_size * 8)
+    assert task.steps_per_epoch == len(task.splits["train"]) / (task.settings.batch_size * 8)
     assert len(run.evaluate().by_position) == 24
 
 

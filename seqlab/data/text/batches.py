@@ -31,7 +31,7 @@ class TokenRows:
 class Batches(Protocol):
     """An endless sequence of batches, epoch after epoch."""
 
-    batches_per_epoch: int
+    batches_per_epoch: float
 
     def rows(self, seed: int, index: int) -> TokenRows: ...
 
@@ -41,7 +41,7 @@ class WindowBatches:
 
     def __init__(self, tokens: TokenSplit, batch_size: int, window: int):
         self.tokens, self.batch_size, self.window = tokens, batch_size, window
-        self.batches_per_epoch = max(1, len(tokens) // (batch_size * window))
+        self.batches_per_epoch = max(1.0, len(tokens) / (batch_size * window))
         starts = tokens.document_starts()
         self._starts_S = starts[:-1]
         self._ends_S = np.cumsum(np.maximum(0, np.diff(starts) - window))  # of the numbers of each segment's windows
