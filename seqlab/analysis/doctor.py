@@ -19,6 +19,7 @@ from seqlab.data.boilerplate import boilerplate_notes
 from seqlab.data.corpora.find import is_sharded
 from seqlab.data.corpora.large_text import open_large
 from seqlab.data.double_encoding import double_encoding_notes
+from seqlab.data.foreign import Foreign
 from seqlab.data.invisible import show_invisible
 from seqlab.data.overlap import Overlap, measure_overlap
 from seqlab.data.subwords import CutText
@@ -151,7 +152,7 @@ def _examine(corpus: Corpus, settings: CorpusSettings, log: Callable[[str], None
             estimate=estimate,
         )
     except DataError as error:
-        if not scan.bytes:
+        if not scan.bytes or isinstance(error, Foreign):  # a report on what is no text would hide that
             raise
         return TextDiagnosis(**about, refusal=str(error))
 
