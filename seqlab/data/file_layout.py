@@ -21,9 +21,7 @@ SENTENCE_END = re.compile(r"\w[.!?…]['\"”’»)]*$")  # a word of prose, at 
 ENTITY = re.compile(r"&#?\w+;")  # of HTML: its semicolon separates nothing
 LABEL = "__label__"  # with which a label begins in files of fastText
 LABEL_WORD = re.compile(rf"(?<!\S){LABEL}(\S*)")
-INDENT = re.compile(
-    r"^[ \t]*(?:(?:[-*–•·‣◦▪]|\d{1,4}[.)])\t+)?"
-)  # of a line, or of an item of a list; + may be a label
+INDENT = re.compile(r"^[ \t]*(?:(?:[-*–•·‣◦▪]|\d{1,4}[.)])\t+)?")  # also the mark of an item; + may be a label
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars"}
 
 
