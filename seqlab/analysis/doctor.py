@@ -19,10 +19,12 @@ from seqlab.data.boilerplate import boilerplate_notes
 from seqlab.data.corpora.find import is_sharded
 from seqlab.data.corpora.large_text import open_large
 from seqlab.data.double_encoding import double_encoding_notes
+from seqlab.data.foreign import Foreign
 from seqlab.data.invisible import show_invisible
 from seqlab.data.overlap import Overlap, measure_overlap
 from seqlab.data.subwords import CutText
 from seqlab.data.text.corpus import Corpus, corpus_from_text, open_corpus
+from seqlab.data.text.held_out_files import held_out_notes
 from seqlab.data.text.split import SplitText, join_notes, slice_text, split_text
 from seqlab.errors import DataError, SeqlabWarning, UsageError
 from seqlab.models.parameter_count import refuse_absurd, refuse_unfit
@@ -133,7 +135,7 @@ def _examine(corpus: Corpus, settings: CorpusSettings, log: Callable[[str], None
         text = split_text(corpus, settings)
         beginning = show_invisible("".join(slice_text(corpus.blocks(), 0, BEGINNING)))
         pieces = CutText()
-        notes += [f"the text begins: {beginning}", *boilerplate_notes(text.corpus)]
+        notes += [*held_out_notes(text), f"the text begins: {beginning}", *boilerplate_notes(text.corpus)]
         notes += [*double_encoding_notes(pieces.watch(text.corpus.blocks())), *pieces.notes()]
         log("scoring baselines")
         baselines, baselines_on = _score_baselines(text)
@@ -150,7 +152,7 @@ def _examine(corpus: Corpus, settings: CorpusSettings, log: Callable[[str], None
             estimate=estimate,
         )
     except DataError as error:
-        if not scan.bytes:
+        if not scan.bytes or isinstance(error, Foreign):  # a report on what is no text would hide that
             raise
         return TextDiagnosis(**about, refusal=str(error))
 

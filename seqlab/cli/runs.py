@@ -48,7 +48,8 @@ def _title(group: "list[RunEntry]") -> str:
     mode = f", mode {entry.mode}" if entry.mode in ("window", "carry") else ""
     mode += f" of {entry.window}" if entry.window else ""
     names = " or ".join(dict.fromkeys(one.corpus for one in group))  # the same text in files of several names
-    return f"{entry.task} on {names} ({entry.data[:8]}), {entry.rule}{mode}: {entry.metric.label}"
+    fitted = ", mixtures fitted on this validation split, so it flatters them" if entry.fitted_on_validation else ""
+    return f"{entry.task} on {names} ({entry.data[:8]}), {entry.rule}{mode}: {entry.metric.label}{fitted}"
 
 
 def _row(entry: "RunEntry") -> list[str]:

@@ -103,6 +103,11 @@ class CorpusSettings(Settings):
             raise ValueError("split_ratios=90/5/5 is contiguous: leave out split=scattered, or use 80/10/10")
         return self
 
+    @property
+    def text_has_test(self) -> bool:
+        """Whether a running text has a test split: files of its own, or a share, unless validation is in files."""
+        return bool(self.test) or (not self.validation and self.split_ratios != "90/10")
+
 
 class ModelSettings(Settings):
     embedding: int = Field(default=128, ge=1, le=65_536, description="width of the token embedding")

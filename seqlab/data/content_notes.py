@@ -14,6 +14,7 @@ from seqlab.data.lost_characters import lost_notes
 from seqlab.data.near_copies import reworded_notes
 from seqlab.data.overlap import overlap_notes
 from seqlab.data.subwords import CutText
+from seqlab.data.text.held_out_files import held_out_notes
 from seqlab.data.text.lists import list_notes
 from seqlab.data.text.split import SplitText
 
@@ -24,7 +25,7 @@ def content_notes(data: SplitText | Examples) -> list[str]:
         return [*label_notes(data.splits), *reworded_notes(data.splits), *notes_on_content(data)]
     if isinstance(data, LargeText):
         return _sample_notes(data)
-    return [*overlap_notes(data), *list_notes(data), *notes_on_content(data)]
+    return [*held_out_notes(data), *overlap_notes(data), *list_notes(data), *notes_on_content(data)]
 
 
 def notes_on_content(data: SplitText | Examples) -> list[str]:

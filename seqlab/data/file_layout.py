@@ -21,6 +21,7 @@ SENTENCE_END = re.compile(r"\w[.!?…]['\"”’»)]*$")  # a word of prose, at 
 ENTITY = re.compile(r"&#?\w+;")  # of HTML: its semicolon separates nothing
 LABEL = "__label__"  # with which a label begins in files of fastText
 LABEL_WORD = re.compile(rf"(?<!\S){LABEL}(\S*)")
+INDENT = re.compile(r"^[ \t]*(?:(?:[-*–•·‣◦▪]|\d{1,4}[.)])\t+)?")  # also the mark of an item; + may be a label
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars"}
 
 
@@ -85,6 +86,8 @@ def _table(name: str, filled: Sequence[str]) -> FileLayout | None:
     for separator in SEPARATORS:
         if separator == ";" and sum(line.count("; ") for line in filled) > sum(line.count(";") for line in filled) / 2:
             continue  # punctuation: programs write no space after a separator
+        if separator == "\t" and sum("\t" not in INDENT.sub("", line) for line in filled) >= FITTING * len(filled):
+            continue  # it moves lines to the right, and separates nothing
         widths = [line.count(separator) + 1 for line in filled]
         if _columns(widths)[0] == 2 and 2 * sum(line.rstrip(" ").endswith(separator) for line in filled) > len(filled):
             continue  # it ends statements, and separates nothing

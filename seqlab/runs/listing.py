@@ -34,13 +34,16 @@ class RunEntry:
     mode: str = ""  # how the validation split was scored
     window: int | None = None  # that mode's, if it scores windows: a longer one gives a model more to read
     tokenizer: str = ""
+    fitted_on_validation: bool = False  # the exponents of a mixture were, so its value is too good
 
     @property
     def group(self) -> tuple[str, ...]:
-        """Equal for runs whose values can be compared: one task, metric, data, split, mode and window."""
+        """Equal for runs whose values can be compared: one task, metric, data, split, mode, window, and no mixture that
+        was fitted on validation among models that never saw it."""
         if self.metric is None or self.value is None:
             return ()
-        return self.task, self.metric.key, self.data, self.rule, self.mode, f"{self.window or 0:9}"
+        fitted = "fitted" if self.fitted_on_validation else ""
+        return self.task, self.metric.key, self.data, self.rule, self.mode, f"{self.window or 0:9}", fitted
 
     def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "metric": self.metric.key if self.metric else None}
@@ -109,6 +112,8 @@ def _entry(path: Path) -> RunEntry:
             mode=results.mode if results else "",
             window=results.window if results and results.mode == "window" else None,
             tokenizer=settings.tokenizer.name,
+            fitted_on_validation=settings.task.settings.option("mix", "none") == "counts"
+            and settings.corpus.text_has_test,
         )
     except PluginNotAllowed as error:
         return RunEntry(

@@ -8,11 +8,13 @@ import json
 import os
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from seqlab.data.examples.example import Examples
+from seqlab.data.files import STANDARD_INPUT
 from seqlab.data.text.split import SplitText
 from seqlab.errors import DataError, SeqlabWarning, StorageError
 from seqlab.runs.directory import comparison_of
@@ -23,6 +25,7 @@ from seqlab.wording import counted
 
 NAME = "test-looks.jsonl"
 COMPARISON, EVALUATION = "comparison", "evaluation"
+WHOLE = "whole"  # the split of other data
 
 
 @dataclass(frozen=True)
@@ -45,12 +48,27 @@ def record_comparison(directory: Path, data: SplitText | Examples) -> list[Look]
     return looks_at(directory, part)
 
 
-def record_evaluation(run: Path, data: SplitText | Examples) -> None:
+def tested_part(
+    config: Mapping[str, Any], data: SplitText | Examples, split: str, sources: Sequence[str] = ()
+) -> str | None:
+    """SHA-256 of the test split of a run if that is what is scored: as a split of its own data, or as other data from
+    these sources that has a file of the test split, or the same content."""
+    if split == "test":
+        return split_fingerprint(data, split)
+    part = config.get("test_fingerprint")  # a run of an older version has none
+    if split != WHOLE or part is None or STANDARD_INPUT in sources:  # whose copy is gone by now
+        return None
+    files = {(config["folder"] / Path(item)).resolve() for item in config["settings"]["corpus"]["test"]}
+    has_file = not files.isdisjoint(Path(item).resolve() for item in sources)
+    return part if has_file or split_fingerprint(data, split) == part else None
+
+
+def record_evaluation(run: Path, part: str) -> None:
     """Record that a run was scored on its test split; a warning where its folder cannot be written to."""
     if not run.is_dir():  # it is only in memory
         return
     try:
-        _append(comparison_of(run) or run, run, EVALUATION, split_fingerprint(data, "test"))
+        _append(comparison_of(run) or run, run, EVALUATION, part)
     except StorageError as error:
         warnings.warn(f"this look at the test split is not counted: {error}", SeqlabWarning, stacklevel=3)
 

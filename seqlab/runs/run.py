@@ -111,7 +111,7 @@ class Run:
     ) -> EvaluationResult:
         """Score a split of the run's own data (validation if not given), or all of `data`, files of the same kind."""
         from seqlab.contracts import TextScores
-        from seqlab.runs.looks import record_evaluation
+        from seqlab.runs.looks import record_evaluation, tested_part
         from seqlab.runs.reopen import make_task, open_other
         from seqlab.tasks.as_read import unknown_share
 
@@ -123,25 +123,25 @@ class Run:
             raise UsageError(f"a {task_class.model_kind} has no mode '{mode}': expected {choices}.")
         if data is not None and split is not None:
             raise UsageError(f"'{split}' is a split of the run's own data; all of other data is scored: leave it out.")
-        split, skipped = split or "validation", None
+        split, items, skipped = split or "validation", [] if data is None else source_items(data), None
         if data is None:
-            task, scored = self.task(), split
+            dataset, scored = self.dataset(), split
         else:
-            dataset = open_other(self.config, self.settings, self.vocabulary, source_items(data))
+            dataset, scored = open_other(self.config, self.settings, self.vocabulary, items), "whole"
             skipped = getattr(dataset.data, "skipped", None)
-            task, scored = make_task(self.settings, dataset), "whole"
+        task = make_task(self.settings, dataset)
         if scored not in list(task.splits):
             raise UsageError(f"this run has no {split!r} split: its data was split into {', '.join(task.splits)}.")
         scores = task.score(self.model, scored, mode)
-        if scored == "test" and joined().is_writer:
-            record_evaluation(self.path, self.dataset().data)
+        if joined().is_writer and (part := tested_part(self.config, dataset.data, scored, items)):
+            record_evaluation(self.path, part)
         metrics, used_mode = task.metrics(scores), mode or task.mode
         baseline = self.results.strongest_baseline if self.results and data is None and split == "validation" else None
         baseline = baseline and baseline.in_mode(used_mode, task.mode)
         return EvaluationResult(
             metrics=metrics,
             scores=scores,
-            split=split if data is None else ", ".join(source_items(data)),
+            split=split if data is None else ", ".join(items),
             mode=used_mode,
             window=task.settings.window if isinstance(scores, TextScores) else None,
             headline_metric=task.headline_metric,

@@ -56,6 +56,7 @@ def run_config(
         "corpus": {**facts, **too_long},
         "folder": str(Path.cwd()),  # that the names of files are relative to
         "training_fingerprint": split_fingerprint(dataset.data),
+        "test_fingerprint": split_fingerprint(dataset.data, "test") if "test" in dataset.splits else None,
         "origins": origins(settings, init),
         "vocab_size": vocabulary.tokenizer.vocab_size,
         "tokenizer_fingerprint": vocabulary.fingerprint,

@@ -216,6 +216,17 @@ def test_a_faulty_text_gets_a_report_and_then_an_error(tmp_path):
     assert "bits/char" not in said
 
 
+@pytest.mark.parametrize("source", [["my.pdf", "--task", "language"], ["folder"]])
+def test_what_is_no_text_is_refused_without_a_report(seqlab, tmp_path, source):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "a.txt").write_text(prose(30, 1))
+    for name in ("my.pdf", "folder/b.pdf"):
+        (tmp_path / name).write_bytes(b"%PDF-1.4\n" + b"1 0 obj << /Type /Catalog >> endobj\n" * 50)
+    refused = seqlab("doctor", str(tmp_path / source[0]), *source[1:])
+    assert (refused.code, refused.out) == (65, "")
+    assert "is a PDF, not text. Extract its text: pdftotext" in refused.err
+
+
 def test_exit_codes(seqlab, tmp_path):
     refused = seqlab("doctor", write(tmp_path, b"caf\x81\n" * 20, "bad.txt"))
     assert refused.code == 65

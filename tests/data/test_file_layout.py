@@ -19,6 +19,7 @@ POS = "The DT\ncat NN\nsat VBD\n\n" * 8
 CONLLU = "# text = hi\n" + "".join(f"{n}\tword\tword\tNOUN\tNN\t_\t0\troot\t_\t_\n" for n in range(1, 6)) + "\n"
 TABLE = "text\tlabel\n" + "a good film\tpos\na bad film\tneg\n" * 5
 SEMICOLONS = TABLE.replace("\t", ";")
+SIGNS = "-\ta bad film\n-\ta long film\n+\ta good film\n" * 5
 PROSE = [
     "Call me Ishmael. Some years ago; never mind how long.\nHaving little money,\nI went to sea.\nAnd so\non.\n" * 4,
     "The one came to the house; the other stayed behind.\n" * 8,
@@ -26,6 +27,10 @@ PROSE = [
     "emma\nolivia\nava\nisabella\n" * 10,
     "def f(x):\n\treturn x\n\ndef g(y):\n\treturn y\n\nprint(1)\n" * 5,
     "The cat sat.\nThe dog ran.\n\nThe cow ate.\nThe hen slept.\n\n" * 10,
+    "class A {\n" + "".join(f"\tint field{n} = {n};\n" for n in range(40)) + "}\n",
+    "".join(f"\t\ta line {n} of a quotation\n" for n in range(20)),
+    "".join(f"  {n}.\tan item {n} of a list\n" for n in range(20)),
+    "-\tan item of a list\n-\tan item below it\n" * 10,
     "INSERT INTO t VALUES (1, 'a b');\nDELETE FROM t WHERE id = 1;\n" * 5,
     "",
 ]
@@ -47,7 +52,7 @@ def test_span_tags_and_conllu_are_certain_and_said(write: Write, content: str):
 
 @pytest.mark.parametrize(
     ("content", "tasks"),
-    [(POS, ["tag"]), (TABLE, ["classify"]), (SEMICOLONS, ["classify"])],
+    [(POS, ["tag"]), (TABLE, ["classify"]), (SEMICOLONS, ["classify"]), (SIGNS, [])],
 )
 def test_other_columns_are_asked_about_with_a_command_for_every_answer(write: Write, content: str, tasks: list[str]):
     path = write("my train.txt", content)

@@ -20,6 +20,7 @@ from seqlab.errors import DataError, UsageError
 from seqlab.mixing.gram_table import GramTable
 from seqlab.mixing.mixture import MIXTURE_FILE, Mixture
 from seqlab.runs import tensors
+from seqlab.runs.listing import list_runs
 from seqlab.tasks.mixing import training_part
 from seqlab.training.request import settings_from_request
 
@@ -69,6 +70,7 @@ def test_the_network_is_not_trained_on_what_the_mixture_is_fitted_on(run: api.Ru
     task = run.task()
     network, held_out = training_part(task.splits)
     assert len(network) + len(held_out) == len(task.splits["train"]) and len(held_out) == 5_000
+    assert not list_runs(run.path)[0].fitted_on_validation
     assert task.steps_per_epoch == len(network) / (task.settings.batch_size * task.settings.window)
     whole, first = task.splits["train"], int(network.document_starts()[1])
     stretch = held_out.read(0, 1_000)
@@ -97,6 +99,7 @@ def test_with_a_test_split_the_mixture_is_fitted_on_validation(text: Path, tmp_p
     splits = run.task().splits
     network, held_out = training_part(splits)
     assert network is splits["train"] and held_out is splits["validation"]
+    assert list_runs(tmp_path)[0].fitted_on_validation
 
 
 def test_both_engines_generate_the_same(run: api.Run) -> None:

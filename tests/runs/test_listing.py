@@ -66,6 +66,33 @@ def test_a_run_that_is_mixed_with_counts_says_so(folder: Path) -> None:
     assert archs["good"] == f"{archs['better']}+counts"
 
 
+def test_a_mixture_that_was_fitted_on_validation_is_no_rival_of_runs_that_were_not(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where there is a test split; otherwise it was fitted on training text, as in "kept apart"."""
+    for name, mix, corpus in (
+        ("good", "none", {"split_ratios": "80/10/10"}),
+        ("better", "counts", {"split_ratios": "80/10/10"}),
+        ("kept apart", "counts", {"split_ratios": "90/10"}),
+        ("test file", "counts", {"test": ["test.txt"]}),
+        ("validation file", "counts", {"validation": ["valid.txt"], "split_ratios": "80/10/10"}),
+    ):
+        run = RunDirectory(folder / name)
+        if not run.path.exists():
+            shutil.copytree(folder / "good", run.path)
+        config = json.loads((run.path / "config.json").read_text())
+        config["settings"]["task"]["mix"] = mix
+        config["settings"]["corpus"] |= corpus
+        run.write_file("config.json", json.dumps(config).encode())
+    entries = list_runs(folder)
+    groups = [{Path(entry.path).name for entry in group} for _, group in groupby(entries, lambda entry: entry.group)]
+    assert groups == [{"good", "kept apart", "validation file"}, {"better", "test file"}, {"unfinished"}]
+    assert {Path(entry.path).name for entry in entries if entry.as_dict()["fitted_on_validation"]} == groups[1]
+    runs(folder)
+    said = capsys.readouterr().out
+    assert said.count("mixtures fitted on this validation split, so it flatters them") == 1
+
+
 def test_the_best_comes_first(folder: Path, made: api.Run) -> None:
     entries = list_runs(folder)
     assert [Path(entry.path).name for entry in entries] == ["better", "good", "unfinished"]

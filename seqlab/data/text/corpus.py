@@ -38,6 +38,7 @@ class Corpus:
     stdin_copy: Path | None = None  # the file that standard input was copied to
     about: str = ""
     paths: tuple[Path, ...] = ()
+    file_ends: list[int] = field(default_factory=list[int])  # after how many characters, once it was read to the end
 
     @property
     def where(self) -> str:
@@ -120,21 +121,27 @@ def corpus_from_files(codecs: Mapping[Path, str], name: str, fixes: InputFixes) 
     """Several files with their encodings as one text; a file that lacks a final newline gets one before the next."""
 
     fixes.unpacked |= {str(path): None for path in codecs if path.suffix == ".gz"}
+    file_ends: list[int] = []
 
     def blocks() -> Iterator[str]:
         reading, last = replace(fixes, **dict.fromkeys(READING_COUNTS, 0)), "\n"
+        characters, ends = 0, list[int]()
         for path, codec in codecs.items():
             first = True
             for block in read_file(path, reading, codec):
                 if first and last != "\n":
                     reading.added_newlines += 1
+                    characters += 1
                     yield "\n"
                 yield block
+                characters += len(block)
                 first, last = False, block[-1]
+            ends.append(characters)
+        file_ends[:] = ends
         for count in READING_COUNTS:  # those of a reading that reached the end
             setattr(fixes, count, getattr(reading, count))
 
-    return Corpus(name, blocks, fixes, paths=tuple(codecs))
+    return Corpus(name, blocks, fixes, paths=tuple(codecs), file_ends=file_ends)
 
 
 def corpus_from_text(text: str, name: str, about: str = "") -> Corpus:
