@@ -26,6 +26,7 @@ from seqlab.data.examples.checks import (
 from seqlab.data.examples.columns import LABELED, PAIRS, find_columns
 from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.data.examples.example import Examples, TaggedSentence
+from seqlab.data.examples.giveaways import giveaway_notes
 from seqlab.data.examples.lines import TABLES, Location, quote_list, suffix
 from seqlab.data.examples.table_sample import sample_table
 from seqlab.data.file_names import shorten
@@ -136,7 +137,7 @@ def _examine(
     warnings += [lost] if (lost := lost_labels_note(train, limit)) else []
     few = few_examples_note({name: len(split) for name, split in dataset.splits.items()})
     warnings += [*_label_warnings(data, labels), *never_scored_notes(data.splits), *few]
-    warnings += reworded_notes(data.splits)
+    warnings += [*reworded_notes(data.splits), *giveaway_notes(data.splits)]
     log("timing training steps")
     estimate = estimate_run(fitted, dataset, DEFAULT_STEPS)
     log("scoring baselines")

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from seqlab.analysis.giveaways import giveaways
 from seqlab.audit.data import judge_copies, judge_overlaps, judge_splits
 from seqlab.audit.origins import vocabulary_origin
 from seqlab.audit.result import check
 from seqlab.audit.tolerance import MEAN_TOLERANCE, deviation, format_deviation, largest, within_tolerance
 from seqlab.data.examples.example import Example, LabeledText, TaggedSentence
+from seqlab.data.examples.giveaways import giveaways, sample_inputs
 from seqlab.data.near_copies import near_copied_examples
 from seqlab.data.overlap import Overlap, example_overlap
 from seqlab.data.text.split import compared_splits
@@ -25,7 +25,6 @@ from seqlab.tasks.translate import TranslateTask, pair_batch
 
 EXAMPLES = 12
 MAX_TOKENS = 30  # of a translation
-MAX_CHECKED = 5_000  # inputs, evenly spaced, in which labels are looked for
 
 
 @check("a future token changes nothing before it")
@@ -145,10 +144,9 @@ def near_copied(dataset: ExampleDataset) -> tuple[bool | None, str]:
 @check("inputs do not give their labels away")
 def given_away(dataset: ExampleDataset) -> tuple[bool, str]:
     """Names of labels, and identifiers that tell them, in the inputs of all splits."""
-    examples = [example for split in dataset.data.splits.values() for example in split]
-    checked = examples[:: -(-len(examples) // MAX_CHECKED)]
+    checked, total = sample_inputs(dataset.data.splits), sum(map(len, dataset.data.splits.values()))
     found = giveaways(checked)
-    counts = f"{len(checked):,} of {len(examples):,} inputs checked"
+    counts = f"{len(checked):,} of {total:,} inputs checked"
     return not found, f"{'; '.join(found) or 'no name of a label and no mark tells it'}; {counts}"
 
 

@@ -9,6 +9,7 @@ from seqlab.data.corpora.large_text import LargeText
 from seqlab.data.double_encoding import DoubleEncoding
 from seqlab.data.examples.checks import label_notes, labels_of
 from seqlab.data.examples.example import Examples, TextPair
+from seqlab.data.examples.giveaways import giveaway_notes
 from seqlab.data.invisible import invisible_notes, space_notes
 from seqlab.data.lost_characters import lost_notes
 from seqlab.data.near_copies import reworded_notes
@@ -22,7 +23,8 @@ from seqlab.data.text.split import SplitText
 def content_notes(data: SplitText | Examples) -> list[str]:
     """For the log. Repeated lines and examples have notes of their own, from where they are read."""
     if isinstance(data, Examples):
-        return [*label_notes(data.splits), *reworded_notes(data.splits), *notes_on_content(data)]
+        leaks = [*reworded_notes(data.splits), *giveaway_notes(data.splits)]
+        return [*label_notes(data.splits), *leaks, *notes_on_content(data)]
     if isinstance(data, LargeText):
         return _sample_notes(data)
     return [*held_out_notes(data), *overlap_notes(data), *list_notes(data), *notes_on_content(data)]

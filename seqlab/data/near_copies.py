@@ -9,6 +9,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,8 @@ from seqlab.data.text.split import TESTED_TWICE, SplitText, compared_splits
 PIECE = 128  # characters of a piece of running text
 PLACE = 2 * PIECE  # characters of a place in the training text; places overlap by half
 MAX_PIECES = 2_000  # of a long held-out split, evenly spaced
+MAX_NOTED = 500  # held-out inputs that training compares, evenly spaced: the audit compares more
+MAX_KNOWN = 2_000_000  # characters of the inputs that training compares these with, evenly spaced
 LONGEST = 1_000  # characters of an example that are compared
 SHORTEST = 20  # characters of an example or line: "Thanks!" and "thanks." are a coincidence
 MAX_REPEATS = 64  # an n-gram that is more frequent among the places compared at once, such as spaces, tells nothing
@@ -43,6 +46,7 @@ class Similarity:
 # Near copies in honest data: Tiny Shakespeare 0.0%, Multi30k as running text 0.4% (en) and 1.3% (de); of sentences,
 # Multi30k 1.1% (en) and 1.2% (de), UD-EWT 0.9%, SST and WNUT17 0.0%. Of copies with one character in 30 changed, 97%
 # of the pieces and 68 to 93% of the sentences are found; of text in upper case, all.
+NOTABLE = 0.02  # from this share on, training says so
 RUNNING_TEXT = Similarity(16, 0.25, PIECE)
 SENTENCES = Similarity(8, 0.6, 40)
 
@@ -74,23 +78,56 @@ def near_copied_examples(examples: Sequence[Example], training: Sequence[Example
 
 
 def reworded_notes(splits: Mapping[str, Sequence[Example]]) -> list[str]:
-    """For the log: held-out inputs that differ from an earlier split's in punctuation or addresses only, if they are
-    more than a few. Alike ones have notes of their own, from where they are read; the audit finds other near copies."""
+    """For the log: held-out inputs that differ from an earlier split's in punctuation or addresses only, and those with
+    other small changes, if they are more than a few. Alike ones have notes of their own, from where they are read."""
     words = {split: [_words(example.input) for example in examples] for split, examples in splits.items()}
     notes: list[str] = []
     for split, earlier in compared_splits(splits):
-        known, alike = set(words[earlier]), {same_form(example.input) for example in splits[earlier]}
-        pairs = zip(words[split], splits[split], strict=True)
-        found = [example.input for plain, example in pairs if plain and plain in known]
-        found = [text for text in found if same_form(text) not in alike]
-        if found and len(found) >= LITTLE * len(splits[split]):
-            overlap = Overlap("inputs", len(splits[split]), len(found))
-            of, so = ("a training", overlap.verdict) if earlier == "train" else (f"a {earlier}", TESTED_TWICE)
-            notes.append(
-                f"{split}: {overlap.repeated:,} of {overlap.checked:,} inputs ({overlap.share:.1%}) differ from {of} "
-                f"input only in case, punctuation, addresses or user names, such as '{shorten(found[0], 60)}': {so}"
-            )
+        of = "a training input" if earlier == "train" else f"a {earlier} input"
+        for overlap, how, first in (
+            _reworded(words[split], words[earlier], splits[split], splits[earlier], of),
+            _changed(words[split], words[earlier], splits[split], of),
+        ):
+            if first:
+                so = overlap.verdict if earlier == "train" else TESTED_TWICE
+                counts = f"{overlap.repeated:,} of {overlap.checked:,} {overlap.unit} ({overlap.share:.1%})"
+                notes.append(f"{split}: {counts} {how}, such as '{shorten(first, 60)}': {so}")
     return notes
+
+
+class Noted(NamedTuple):
+    """How many inputs are nearly those of another split, in what way, and the first; none if they are few."""
+
+    overlap: Overlap
+    how: str
+    first: str | None
+
+
+def _reworded(
+    words: Sequence[str], others: Sequence[str], examples: Sequence[Example], earlier: Sequence[Example], of: str
+) -> Noted:
+    known, alike = set(others), {same_form(example.input) for example in earlier}
+    pairs = zip(words, examples, strict=True)
+    found = [example.input for plain, example in pairs if plain and plain in known]
+    found = [text for text in found if same_form(text) not in alike]
+    overlap = Overlap("inputs", len(examples), len(found))
+    how = f"differ from {of} only in case, punctuation, addresses or user names"
+    return Noted(overlap, how, found[0] if found and overlap.share >= LITTLE else None)
+
+
+def _changed(words: Sequence[str], others: Sequence[str], examples: Sequence[Example], of: str) -> Noted:
+    """Those of other words; of many inputs, some are compared with some."""
+    long = [at for at, plain in enumerate(words) if len(plain) >= SENTENCES.shortest]
+    compared = long[:: -(-len(long) // MAX_NOTED) or 1]
+    known = set(others)
+    new = [at for at in compared if words[at] not in known]
+    places = others[:: -(-sum(map(len, others)) // MAX_KNOWN) or 1]
+    shares_N = _largest_shares([words[at] for at in new], places, SENTENCES.gram) if new else np.empty(0)
+    found = [at for at, share in zip(new, shares_N, strict=True) if share >= SENTENCES.min_share]
+    overlap = Overlap(f"inputs of {SENTENCES.shortest} characters or more", len(compared), len(found))
+    part = f" among {len(places):,} of {len(others):,}" if len(places) < len(others) else ""
+    how = f"are near copies of {of}{part} (seqlab audit compares more of them)"
+    return Noted(overlap, how, examples[found[0]].input if found and overlap.share >= NOTABLE else None)
 
 
 def _words(text: str) -> str:
@@ -166,18 +203,17 @@ def _count(pieces: Sequence[str], places: Iterable[str], similarity: Similarity,
 
 def _largest_shares(pieces: Sequence[str], places: Iterable[str], gram: int) -> np.ndarray:
     """For each piece, the largest share of its distinct n-grams that one place has too."""
-    grams_M, piece_M = _grams(pieces, gram)
+    prefixes = np.ones(2**FILTER_BITS, bool)
+    grams_M, piece_M = _grams(pieces, gram, prefixes)
     order = np.argsort(grams_M, kind="stable")
     grams_M, piece_M = grams_M[order], piece_M[order]
     sizes_N = np.maximum(1, np.bincount(piece_M, minlength=len(pieces)))
-    prefixes = np.zeros(2**FILTER_BITS, bool)
+    prefixes[:] = False
     prefixes[grams_M >> (64 - FILTER_BITS)] = True
     largest_N = np.zeros(len(pieces))
     remaining = iter(places)
     while some := list(islice(remaining, AT_ONCE)):
-        there_K, place_K = _grams(some, gram)
-        kept = prefixes[there_K >> (64 - FILTER_BITS)]
-        there_K, place_K = there_K[kept], place_K[kept]
+        there_K, place_K = _grams(some, gram, prefixes)
         first_K, last_K = (np.searchsorted(grams_M, there_K, side) for side in ("left", "right"))
         distinct, repeats_K = np.unique(there_K, return_inverse=True)
         rare_K = np.bincount(repeats_K, minlength=len(distinct))[repeats_K] <= MAX_REPEATS
@@ -189,8 +225,9 @@ def _largest_shares(pieces: Sequence[str], places: Iterable[str], gram: int) -> 
     return largest_N
 
 
-def _grams(texts: Sequence[str], gram: int) -> tuple[np.ndarray, np.ndarray]:
-    """The hashes of the distinct n-grams of each text, and the number of the text that each is from."""
+def _grams(texts: Sequence[str], gram: int, prefixes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The hashes of the distinct n-grams of each text that may be asked for, by their first bits, and the number of the
+    text that each is from."""
     lengths_N = np.array([len(text) for text in texts])
     found = list(hashes(["".join(texts)], gram))
     if not found:
@@ -198,6 +235,7 @@ def _grams(texts: Sequence[str], gram: int) -> tuple[np.ndarray, np.ndarray]:
     hashes_C = np.concatenate(found)
     text_C = np.repeat(np.arange(len(texts)), lengths_N)
     inside_C = text_C[: len(hashes_C)] == text_C[gram - 1 :][: len(hashes_C)]  # within one text
+    inside_C &= prefixes[hashes_C >> (64 - FILTER_BITS)]
     hashes_C, text_C = hashes_C[inside_C], text_C[: len(hashes_C)][inside_C]
     _, first = np.unique(hashes_C + text_C.astype(np.uint64) * np.uint64(ODD), return_index=True)
     return hashes_C[first], text_C[first]

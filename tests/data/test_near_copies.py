@@ -1,6 +1,7 @@
 """Held-out data that is copied with small changes is found; natural repetition is not."""
 
 import random
+import time
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,31 @@ def test_held_out_inputs_that_are_reworded_are_noted() -> None:
     assert reworded_notes({"train": known, "validation": [*other, *known]}) == []  # equal ones have other notes
     short = [LabeledText(text, "a") for text in ("Thanks!", "thanks.")]
     assert reworded_notes({"train": short[:1], "validation": short[1:]}) == []
+
+
+def test_held_out_inputs_with_small_changes_are_noted() -> None:
+    known = [LabeledText(words(12, seed), "a") for seed in range(200)]
+    new = [LabeledText(words(12, seed), "a") for seed in range(1000, 1090)]
+    copied = [LabeledText(f"{example.text} and more", "a") for example in known[:10]]
+    (note,) = reworded_notes({"train": known, "validation": [*new, *copied]})
+    assert note.startswith(
+        "validation: 10 of 100 inputs of 40 characters or more (10.0%) are near copies of a training"
+    )
+    assert f"such as '{copied[0].text[:40]}" in note and "seqlab audit" in note
+    assert reworded_notes({"train": known, "validation": [*new, copied[0]]}) == []  # natural text has as many
+    (note,) = reworded_notes({"train": new, "validation": known, "test": copied})
+    assert note.startswith("test: 10 of 10 inputs") and "near copies of a validation input" in note
+
+
+def test_many_inputs_are_compared_quickly_and_what_was_compared_is_said() -> None:
+    known = [LabeledText(words(12, seed), "a") for seed in range(2000)]
+    training = [LabeledText(f"{example.text} {part} {100 * part}", "a") for part in range(30) for example in known]
+    held_out = [LabeledText(f"{example.text} thing", "a") for example in known]
+    started = time.process_time()
+    (note,) = reworded_notes({"train": training, "validation": held_out})
+    assert time.process_time() - started < 20
+    assert note.startswith("validation: 500 of 500 inputs") and "a training input among " in note
+    assert " of 60,000 (seqlab audit compares more of them)" in note
 
 
 @pytest.mark.parametrize("name", ["tiny-shakespeare/input.txt", "multi30k-en-de/train.en"])

@@ -8,6 +8,7 @@ from pathlib import Path
 from seqlab.data.examples.columns import PAIRS, known_columns
 from seqlab.data.examples.example import TextPair
 from seqlab.data.examples.lines import TABLES, BadRow, LocatedExample, Location, collect, numbered_lines, suffix
+from seqlab.data.examples.slipped_lines import slip_note
 from seqlab.data.examples.table_sample import sample_table
 from seqlab.data.file_layout import recognize_layout
 from seqlab.data.files import InputFixes
@@ -31,6 +32,7 @@ def read_parallel(source: Path, target: Path, fixes: InputFixes) -> list[Located
     fixes.blank_rows += blank
     if blank == len(sides[0]):
         raise DataError(f"'{source}' and '{target}' are empty.")
+    fixes.remarks += slip_note(sides[0], sides[1], source.name, target.name)
     return collect(source, _pairs(source, target, zip(*sides, strict=True)), lambda pair: pair, fixes, "pair")
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from seqlab.data.examples.example import UNSCORED, Example, LabeledText, TaggedSentence, TextPair
 
+MAX_CHECKED = 5_000  # inputs, evenly spaced
 MIN_EXAMPLES = 5  # of a label whose name is looked for
 NAMED, ALWAYS = 0.3, 0.98  # the share of a label's inputs with its name: for half of the labels, or for one
 MORE_OFTEN, HARDLY = 10, 0.005  # as often as in the inputs of other labels; the share of theirs that may have it too
@@ -36,6 +37,22 @@ class Labeled:
 
     text: str
     label: str
+
+
+def sample_inputs(splits: Mapping[str, Sequence[Example]]) -> list[Example]:
+    """The different examples of all splits, or some of many: a repeated one would tell the label of the other."""
+    examples = [example for split in splits.values() for example in split]
+    return [*dict.fromkeys(examples[:: -(-len(examples) // MAX_CHECKED)])]
+
+
+def giveaway_notes(splits: Mapping[str, Sequence[Example]]) -> list[str]:
+    """For the log: what gives labels, tags or targets away."""
+    checked = sample_inputs(splits)
+    return [
+        f"{found} ({len(checked):,} inputs checked). Where new inputs lack this, a model does worse than its score: "
+        f"remove it from the inputs (seqlab audit checks it, too)"
+        for found in giveaways(checked)
+    ]
 
 
 def giveaways(examples: Sequence[Example]) -> list[str]:

@@ -5,8 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from seqlab.analysis.giveaways import giveaways
-from seqlab.data.examples.example import LabeledText, TaggedSentence, TextPair
+from seqlab.data.content_notes import content_notes
+from seqlab.data.examples.example import Examples, LabeledText, TaggedSentence, TextPair
+from seqlab.data.examples.giveaways import giveaways
 
 LABELS = ("sport", "politics", "music")
 WORDS = (
@@ -89,3 +90,11 @@ def test_targets_in_their_sources() -> None:
     assert giveaways([TextPair("walked", "walk"), TextPair("talked", "talk")]) == []  # lemmas
     joined = [TextPair(f"{pair.source} ||| {pair.target}", pair.target) for pair in pairs]
     assert giveaways(joined) == ["20 of 20 sources begin or end with their target"]
+
+
+@pytest.mark.parametrize("kind, said", [("the label at the end", True), ("a key", True), ("as it is", False)])
+def test_training_says_what_its_inputs_give_away(kind: str, said: bool) -> None:
+    examples = texts({**PLANTED, **HONEST}[kind])
+    notes = content_notes(Examples("my", {"train": examples[:200], "validation": examples[200:]}, "", ""))
+    found = [note for note in notes if "(300 inputs checked). Where new inputs lack this" in note]
+    assert bool(found) == said and all("seqlab audit" in note for note in found)
