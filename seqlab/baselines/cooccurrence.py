@@ -24,10 +24,13 @@ CHUNK = 1 << 21  # pairs that are counted at a time
 
 
 class TokenVectors(NamedTuple):
-    """A vector of length 1 for each token (V, D), zeros where it has none; and how many tokens were read."""
+    """A vector of length 1 for each token (V, D), zeros where it has none; how many tokens were read, how many distinct
+    ones are among them, and how many of those have a vector."""
 
     vectors_VD: np.ndarray
     read: int
+    distinct: int
+    kept: int
 
 
 def token_vectors(texts: Iterable[Sequence[int]], vocabulary: int, dimensions: int) -> TokenVectors:
@@ -43,7 +46,7 @@ def token_vectors(texts: Iterable[Sequence[int]], vocabulary: int, dimensions: i
         ppmi_CC = ppmi(count_pairs(place_V[ids_E], text_E, len(counted)))
         directions_CD, values_D = largest_factors(ppmi_CC, dimensions)
         vectors_VD[counted] = normalized(directions_CD * np.sqrt(values_D))
-    return TokenVectors(vectors_VD, len(ids_E))
+    return TokenVectors(vectors_VD, len(ids_E), int((counts_V > 0).sum()), len(counted))
 
 
 def _flat(texts: Iterable[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:

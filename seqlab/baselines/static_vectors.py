@@ -43,6 +43,8 @@ class StaticVectors(VectorRanker):
         total = sum(map(len, rows))
         about = f"static vectors of {vectors.vectors_VD.shape[1]} dimensions: PPMI of stems within {WINDOW} words, SVD"
         about += f" ({vectors.read:,} of {total:,} words counted)" if vectors.read < total else ""
+        rare = vectors.distinct - vectors.kept
+        about += f" (the {vectors.kept:,} most frequent of {vectors.distinct:,} stems)" if rare else ""
         return cls(terms.known, vectors.vectors_VD, counts_NV, about)
 
     @classmethod

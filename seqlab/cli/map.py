@@ -56,4 +56,6 @@ def map(
     table(f"nearest documents of {near.what}", ["title", "id", "cosine"], rows, texts=2)
     if near.words:
         console.print()
-        table("nearest words", ["word", "cosine"], [[word, f"{cosine:.3f}"] for cosine, word in near.words])
+        left_out = near.words_compared < near.words_in_all
+        among = f" among the {near.words_compared:,} most frequent of {near.words_in_all:,}" if left_out else ""
+        table(f"nearest words{among}", ["word", "cosine"], [[word, f"{cosine:.3f}"] for cosine, word in near.words])

@@ -131,20 +131,21 @@ def _changed(words: Sequence[str], others: Sequence[str], examples: Sequence[Exa
 
 
 def _words(text: str) -> str:
-    """Nothing of a short text."""
+    """All words, but none of a short text."""
     bare = _without_addresses(text)
     return _plain(bare) if len(bare) >= SHORTEST else ""
 
 
 def near_copied_sentences(sentences: Sequence[str], training: Iterable[str], unit: str) -> Overlap:
     """Without case, punctuation and addresses. Short ones have too few n-grams: they are copies if they are equal."""
-    compared = [bare for sentence in sentences if len(bare := _without_addresses(sentence)) >= SHORTEST]
-    compared = [_plain(bare) for bare in compared[:: -(-len(compared) // MAX_PIECES) or 1]]
+    bare = [text for sentence in sentences if len(text := _without_addresses(sentence)) >= SHORTEST]
+    bare = bare[:: -(-len(bare) // MAX_PIECES) or 1]
+    compared = [_plain(text[:LONGEST]) for text in bare]
     counts, equal = Counter(compared), set[str]()
 
     def places() -> Iterator[str]:
         for sentence in training:
-            plain = _plain(_without_addresses(sentence))
+            plain = _plain(_without_addresses(sentence)[:LONGEST])
             if plain in counts:
                 equal.add(plain)
             yield plain
@@ -158,12 +159,13 @@ def near_copied_sentences(sentences: Sequence[str], training: Iterable[str], uni
     short = len(compared) - len(long)
     about = f" of {SHORTEST} characters or more, without case, punctuation and addresses"
     about += f" ({short:,} under {SENTENCES.shortest}: only equal ones)" if short else ""
+    longer = sum(len(text) > LONGEST for text in bare)
+    about += f" ({longer:,} over {LONGEST:,}: their beginning)" if longer else ""
     return Overlap(f"{unit}{about}", len(compared), found)
 
 
 def _without_addresses(sentence: str) -> str:
-    """The characters that are compared."""
-    return ADDRESSES.sub(" ", sentence)[:LONGEST].strip()
+    return ADDRESSES.sub(" ", sentence).strip()
 
 
 def _plain(sentence: str) -> str:

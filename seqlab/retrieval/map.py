@@ -184,6 +184,8 @@ class Neighbors:
     what: str
     documents: list[tuple[float, str, str]]
     words: list[tuple[float, str]]
+    words_compared: int = 0  # the most frequent ones
+    words_in_all: int = 0
 
 
 def neighbors(index: Index, text: str, k: int = 10) -> Neighbors:
@@ -194,25 +196,33 @@ def neighbors(index: Index, text: str, k: int = 10) -> Neighbors:
     vectors_MD, ids = document_vectors(index), index.documents.ids
     titles = [document.title for document in index.documents.read()]
     own = next((row for names in (ids, titles) for row, name in enumerate(names) if name == text), None)
-    words: list[tuple[float, str]] = []
+    words, compared, in_all = list[tuple[float, str]](), 0, 0
     if own is None:
         vector_D = query_vector(index, text, [])
         if not vector_D.any():
             raise UsageError(f"the model knows no token of '{text[:40]}': give another word, or the id of a document.")
-        words = _near_words(index, text, vector_D, k)
+        counts = _count_words(index, text)
+        compared, in_all = min(len(counts), MOST_WORDS), len(counts)
+        words = _near_words(index, [word for word, _ in counts.most_common(MOST_WORDS)], vector_D, k)
         what = f"the text '{text[:60]}'"
     else:
         vector_D, what = vectors_MD[own], f"the document '{titles[own] or ids[own]}'"
     cosines_M = vectors_MD @ (vector_D / max(float(np.linalg.norm(vector_D)), 1e-12))
     order = [int(row) for row in np.argsort(-cosines_M, kind="stable") if row != own][:k]
-    return Neighbors(what, [(float(cosines_M[row]), titles[row], ids[row]) for row in order], words)
+    near = [(float(cosines_M[row]), titles[row], ids[row]) for row in order]
+    return Neighbors(what, near, words, compared, in_all)
 
 
-def _near_words(index: Index, text: str, vector_D: np.ndarray, k: int) -> list[tuple[float, str]]:
+def _count_words(index: Index, text: str) -> Counter[str]:
+    """The words of the documents, without the text itself."""
     counts: Counter[str] = Counter()
     for document in index.documents.read():
         counts.update(word.lower() for word in WORD.findall(document.text))
-    words = [word for word, _ in counts.most_common(MOST_WORDS) if word != text.strip().lower()]
+    del counts[text.strip().lower()]
+    return counts
+
+
+def _near_words(index: Index, words: list[str], vector_D: np.ndarray, k: int) -> list[tuple[float, str]]:
     vectors_WD = index.embed(words)
     norms_W = np.linalg.norm(vectors_WD, axis=1) * np.linalg.norm(vector_D)
     cosines_W = vectors_WD @ vector_D / np.maximum(norms_W, 1e-12)

@@ -1,11 +1,14 @@
 """What a text encoder starts from: another model, and the frequencies of tokens in the training text."""
 
+import warnings
+
 import numpy as np
 import torch
 from torch import Tensor
 
+from seqlab.baselines.cooccurrence import MAX_COUNTED_TOKENS, MAX_VOCABULARY
 from seqlab.data.documents.encoded import DocumentTable
-from seqlab.errors import UsageError
+from seqlab.errors import SeqlabWarning, UsageError
 from seqlab.models.model import Model
 from seqlab.models.pooling import TokenPooling, sif_scores
 from seqlab.models.text_encoder import TextEncoder
@@ -41,7 +44,17 @@ def _static_vectors(model: TextEncoder, table: DocumentTable) -> Tensor:
     found = cached_token_vectors(table.texts, *rows_VD.shape)
     known_V = torch.from_numpy(found.any(1))
     rows_VD[known_V, : found.shape[1]] = torch.from_numpy(found)[known_V]
+    _warn_of_limits(table, len(rows_VD))
     return rows_VD
+
+
+def _warn_of_limits(table: DocumentTable, vocab_size: int) -> None:
+    tokens, distinct = sum(map(len, table.texts)), int((token_shares(table, vocab_size) > 0).sum())
+    limits = [f"the first {MAX_COUNTED_TOKENS:,} of {tokens:,} tokens"] * (tokens > MAX_COUNTED_TOKENS)
+    limits += [f"the {MAX_VOCABULARY:,} most frequent of {distinct:,} distinct tokens"] * (distinct > MAX_VOCABULARY)
+    if limits:
+        start = f"the embeddings start from the company that tokens keep, counted in {' and for '.join(limits)}"
+        warnings.warn(f"{start}; other tokens start at random", SeqlabWarning, stacklevel=2)
 
 
 def token_shares(table: DocumentTable, vocab_size: int) -> Tensor:

@@ -79,3 +79,11 @@ def test_how_much_was_read_is_said(monkeypatch):
     monkeypatch.setattr(cooccurrence, "MAX_COUNTED_TOKENS", 20)
     words = sum(len(text.replace(",", "").split()) for text in TEXTS.values())
     assert f"(20 of {words} words counted)" in StaticVectors.fit(DOCUMENTS, 2).about
+
+
+def test_words_that_are_too_rare_for_a_vector_are_said(monkeypatch):
+    from seqlab.baselines import cooccurrence
+
+    assert "most frequent" not in StaticVectors.fit(DOCUMENTS, 2).about
+    monkeypatch.setattr(cooccurrence, "MAX_VOCABULARY", 3)
+    assert "(the 3 most frequent of " in StaticVectors.fit(DOCUMENTS, 2).about

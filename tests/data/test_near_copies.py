@@ -150,3 +150,14 @@ def test_running_text_is_compared_without_case() -> None:
     text = split(first + first[: len(first) // 9].upper())
     assert measure_overlap(text).repeated == 0
     assert near_copies(text, "validation").share > 0.9
+
+
+def test_of_long_inputs_the_beginning_is_compared_and_said() -> None:
+    """Notes that call them equal compare all of them."""
+    begins = words(300)
+    training, held_out = ([LabeledText(f"{begins} {end}", "a")] for end in ("the first end", "another end"))
+    result = near_copied_examples(held_out, training)
+    assert result.repeated == 1 and "(1 over 1,000: their beginning)" in result.unit
+    assert reworded_notes({"train": training, "validation": held_out}) == []
+    same = [LabeledText(f"{begins}, the first end!", "a")]
+    assert len(reworded_notes({"train": training, "validation": same})) == 1

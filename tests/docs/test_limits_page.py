@@ -82,5 +82,9 @@ def test_every_constant_on_the_page_exists() -> None:
     assert set(named) == set(LIMITS) and len(LIMITS) > 40
 
 
+def test_a_row_without_a_message_says_why() -> None:
+    assert "| none |" not in PAGE and "| none: |" not in PAGE
+
+
 def test_nothing_is_called_internal_that_is_gone() -> None:
     assert set(constants()) >= INTERNAL

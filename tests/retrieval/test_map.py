@@ -2,7 +2,9 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from seqlab import api
 from seqlab.errors import UsageError
 from seqlab.inspection.embeddings import plane
+from seqlab.retrieval import map as mapping
 from seqlab.retrieval.index import Index
 from seqlab.retrieval.map import document_vectors, map_figure, map_index, map_page, neighbors, write_map
 from seqlab.retrieval.neighbor_embedding import tsne
@@ -72,9 +75,21 @@ def test_neighbors_of_documents_and_words(index: Index) -> None:
     near = neighbors(index, "cat", k=3)
     assert len(near.documents) == 3 and len(near.words) == 3 and all(word != "cat" for _, word in near.words)
     assert near.words[0][0] >= near.words[1][0] >= near.words[2][0]
+    assert near.words_compared == near.words_in_all > 3
     for text, message in {" ": "neighbors of nothing", "ΩΩ": "knows no token"}.items():
         with pytest.raises(UsageError, match=message):
             neighbors(index, text)
+
+
+def test_words_that_are_too_rare_to_be_compared_are_said(
+    index: Index, seqlab: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "nearest words among" not in seqlab("map", str(index.path), "--neighbors", "cat").out
+    monkeypatch.setattr(mapping, "MOST_WORDS", 5)
+    near = neighbors(index, "cat", k=9)
+    assert len(near.words) == near.words_compared == 5 < near.words_in_all
+    shown = " ".join(seqlab("map", str(index.path), "--neighbors", "cat").out.split())
+    assert f"nearest words among the 5 most frequent of {near.words_in_all}" in shown
 
 
 def test_tsne_keeps_groups_together_that_a_plane_cannot_show() -> None:

@@ -14,6 +14,7 @@ from torch.nn.functional import normalize
 
 from seqlab import api
 from seqlab.audit.origins import origins
+from seqlab.baselines import cooccurrence
 from seqlab.baselines.bm25 import Bm25
 from seqlab.baselines.cooccurrence import token_vectors
 from seqlab.config import CorpusSettings, build_settings
@@ -23,6 +24,7 @@ from seqlab.models.pooling import SIF
 from seqlab.models.text_encoder import TextEncoder
 from seqlab.registry import TASKS
 from seqlab.runs.load import build_model
+from seqlab.tasks import encoder_start
 from seqlab.tasks.contrastive import contrastive_nats
 from seqlab.tasks.embed import EmbedTask
 from seqlab.tasks.vectors import embed_rows, rank_by_cosine, ranked_within
@@ -359,6 +361,18 @@ def test_an_untrained_encoder_is_static_vectors(collection: Path) -> None:
     torch.testing.assert_close(
         torch.from_numpy(embed_rows(model, table.texts[:5])), normalize(expected, dim=1), rtol=1e-4, atol=1e-5
     )
+
+
+def test_what_the_first_embeddings_were_not_learned_from_is_said(
+    collection: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = case(collection)
+    for module in (cooccurrence, encoder_start):
+        monkeypatch.setattr(module, "MAX_COUNTED_TOKENS", 50)
+        monkeypatch.setattr(module, "MAX_VOCABULARY", 5)
+    expected = r"counted in the first 50 of [\d,]+ tokens and for the 5 most frequent of [\d,]+ distinct tokens"
+    with pytest.warns(SeqlabWarning, match=expected):
+        EmbedTask.first_weights(made.model, made.settings, made.dataset, None)
 
 
 def test_embeddings_can_start_at_random(collection: Path) -> None:
