@@ -17,7 +17,7 @@ from seqlab.data.drawn_tables import drawn_table
 from seqlab.data.file_layout import SAMPLE_BYTES
 from seqlab.data.files import read_beginning
 from seqlab.data.nested_json import nested_texts_advice
-from seqlab.data.new_files import new_file
+from seqlab.data.new_files import free_name, new_file
 from seqlab.data.text.mail import PLAIN_MAIL, mail_bodies
 from seqlab.errors import DataError
 
@@ -71,8 +71,22 @@ def form_of_text(path: Path) -> TextForm | None:
         lines = [line for line in read_beginning(path, SAMPLE_BYTES)[0] if line.strip()]
     except (OSError, EOFError, zlib.error, DataError):
         return None  # reading the text reports it
-    name = shlex.quote(str(path))
-    return next((form for find in FORMS if lines and (form := find(lines, name))), None)
+    if not lines:
+        return None
+    packed = path.suffix == ".gz"
+    name = shlex.quote(free_name("unpacked", path.with_suffix("").suffix) if packed else str(path))
+    form = next((form for find in FORMS if (form := find(lines, name))), None)
+    return _unpacked_first(form, path, name) if form and packed else form
+
+
+def _unpacked_first(form: TextForm, path: Path, name: str) -> TextForm:
+    """The commands of a form, where they read the file of this name, after the one that unpacks it there: some of them
+    read a file several times, or by its name alone."""
+    unpack = f"gzip -dc {shlex.quote(str(path))} > {name} && "
+    advice, as_lines = (
+        said.replace(": ", f": {unpack}", 1) if name in said else said for said in (form.advice, form.as_lines)
+    )
+    return form._replace(advice=advice, as_lines=as_lines)
 
 
 def _json_lines(lines: Sequence[str], name: str) -> TextForm | None:

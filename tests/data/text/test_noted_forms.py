@@ -1,5 +1,6 @@
 """Mail, subtitles and pictures in base64 are read as running text, and that is said."""
 
+import gzip
 import subprocess
 from base64 import encodebytes
 from pathlib import Path
@@ -114,3 +115,29 @@ def test_the_mails_of_a_folder_are_counted(tmp_path):
 def test_a_memo_is_no_mail(tmp_path):
     (tmp_path / "a.txt").write_text(f"From: the director\nTo: all\nSubject: a walk\nDate: today\n\n{PROSE}")
     assert open_corpus([str(tmp_path / "a.txt")]).fixes.source_notes == []
+
+
+ROWS = '{"text": "The old man walked.", "id": 3}\n' * 30
+DEEP_ROWS = '{"a": {"text": "The old man walked."}}\n' * 30
+WORDS = "The/DT old/JJ man/NN walked/VBD ./.\n" * 12
+COPIED = "COPY r (text, label) FROM stdin;\n" + "The old man walked.\tpos\n" * 20 + "\\.\n"
+FROM_R = '"text" "label"\n' + "".join(f'"{at}" "The old man walked." "pos"\n' for at in range(20))
+MAILBOX = MAIL.format("base64", encodebytes(PROSE.encode()).decode()) * 2
+CELLS = '{"cells": [{"cell_type": "code", "source": ["The old man walked."]}]}'
+
+
+@pytest.mark.parametrize("text", [CUES, MAILBOX, PICTURE, ROWS, DEEP_ROWS, WORDS, COPIED, FROM_R, CELLS])
+def test_the_command_for_a_packed_file_makes_what_it_makes_of_the_file(tmp_path, monkeypatch, text):
+    made = []
+    for name, content in (("a b.txt", text.encode()), ("a b.txt.gz", gzip.compress(text.encode()))):
+        folder = tmp_path / f"of {name}"
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        Path(name).write_bytes(content)
+        note = open_corpus([name]).fixes.source_notes[-1]
+        subprocess.run(
+            note.partition(" looks like ")[2].partition(": ")[2].partition(" (or ")[0], shell=True, check=True
+        )
+        (new,) = folder.glob("new.*")
+        made.append((new.name, new.read_bytes()))
+    assert made[0] == made[1] and b"old" in made[0][1]
