@@ -18,7 +18,7 @@ from seqlab.data.file_layout import SAMPLE_BYTES
 from seqlab.data.files import read_beginning
 from seqlab.data.nested_json import nested_texts_advice
 from seqlab.data.new_files import free_name, new_file
-from seqlab.data.text.mail import PLAIN_MAIL, mail_bodies
+from seqlab.data.text.mail import mail_bodies, one_mail_command
 from seqlab.errors import DataError
 
 MIN_LINES = 4
@@ -62,6 +62,7 @@ class TextForm(NamedTuple):
     is_spaced: bool = False  # a table whose fields nothing but spaces separate, which must be converted
     is_annotated: bool = False  # by a tool, in columns of its own
     has_tags: bool = False  # one beside each word of a line
+    is_mail: bool = False
     as_lines: str = ""  # how to write a text on each line, as parallel files need it, where that is another advice
 
 
@@ -228,8 +229,7 @@ def _mail(lines: Sequence[str], name: str) -> TextForm | None:
     bodies = mail_bodies(lines)
     if bodies is None:
         return None
-    command = f'python3 -c "{PLAIN_MAIL}" {name} > {new_file(".txt")}'
-    return TextForm(f"mail, with {bodies}", f"To get its text: {command}")
+    return TextForm(f"mail, with {bodies}", f"To get its text: {one_mail_command(name)}", is_mail=True)
 
 
 def _subtitles(lines: Sequence[str], name: str) -> TextForm | None:
