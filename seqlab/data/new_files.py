@@ -1,4 +1,4 @@
-"""Names for the files that printed commands write.
+"""The files of printed commands: names for those that they write, and how they read a packed one.
 
 A shell empties such a file before the command reads anything, so it must be none that exists: neither the file that
 the command reads nor what an earlier command wrote."""
@@ -7,6 +7,7 @@ import os
 import shlex
 from collections.abc import Collection
 from itertools import count
+from pathlib import Path
 
 
 def new_file(suffix: str) -> str:
@@ -22,3 +23,9 @@ def free_name(stem: str, suffix: str, taken: Collection[str] = ()) -> str:
             break
         name = f"{stem}-{number}{suffix}"
     return name
+
+
+def command_on(path: Path, command: str) -> str:
+    """A command that reads the file, from a pipe if it is packed."""
+    source = shlex.quote(str(path))
+    return f"gzip -dc {source} | {command}" if path.suffix == ".gz" else f"{command} {source}"

@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from seqlab import api
 from seqlab.config import CorpusSettings
 from seqlab.data.boilerplate import boilerplate_notes
 from seqlab.data.content_notes import content_notes
 from seqlab.data.text.corpus import corpus_from_text, open_corpus
 from seqlab.data.text.split import split_text
+from seqlab.retrieval.progress import WorkProgress
 
 START = "*** START OF THE PROJECT GUTENBERG EBOOK SEA TALES ***\n"
 END = "***END OF THIS PROJECT GUTENBERG EBOOK SEA TALES***\n"
@@ -50,3 +52,24 @@ def test_the_other_files_of_a_folder_are_no_part_of_the_count(tmp_path: Path) ->
 
 def test_a_text_that_only_speaks_of_it_has_no_note() -> None:
     assert boilerplate_notes(corpus_from_text("*** START OF THE STORY\nProject Gutenberg\n* * *\n", "x")) == []
+
+
+def test_an_index_says_what_is_around_a_book(tmp_path: Path) -> None:
+    """A search finds the license as it finds the book."""
+    book = "The Project Gutenberg eBook\n" + HEADER + START + BOOK + END + LICENSE
+    page = "<html><head><title>Sea Tales</title></head><body><p>" + "</p><p>".join(book.splitlines()) + "</p></body>"
+    folder = tmp_path / "books"
+    folder.mkdir()
+    for name, text in {"a.txt": BOOK, "b.txt": book, "c.html": page}.items():
+        (folder / name).write_text(text)
+    [note] = [note for note in _index_notes(folder / "b.txt", tmp_path / "b.index") if "Gutenberg" in note]
+    outside = len(book) - len(BOOK)
+    assert note.startswith(f"Project Gutenberg: {outside:,} of the {len(book):,} characters of 1 document are no part")
+    assert f"b.txt ('{START.strip()}'), " in note and f"b.txt ('{END.strip()}'). " in note
+    [note] = [note for note in _index_notes(folder, tmp_path / "all.index") if "Gutenberg" in note]
+    assert "characters of 2 documents are no part" in note and " and 2 more." in note
+    assert not any("Gutenberg" in note for note in _index_notes(folder / "a.txt", tmp_path / "a.index"))
+
+
+def _index_notes(source: Path, out: Path) -> list[str]:
+    return api.index(source, out, vectors=False, progress=WorkProgress()).notes

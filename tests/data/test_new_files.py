@@ -1,6 +1,7 @@
 """A printed command writes a new file: it empties neither the file that it reads nor another."""
 
 import bz2
+import gzip
 import json
 import re
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from seqlab.config import CorpusSettings
+from seqlab.data.examples.json_forms import form_of_line
 from seqlab.data.examples.load import open_examples
 from seqlab.data.foreign import on_file
 from seqlab.data.new_files import free_name, new_file
@@ -111,3 +113,24 @@ def test_a_number_follows_where_the_name_is_taken(tmp_path: Path, monkeypatch: p
 def test_the_name_of_a_file_is_no_part_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert on_file("iconv FILE > NEW", "NEW-FILE.txt") == "iconv NEW-FILE.txt > new.txt"
+
+
+def test_commands_read_packed_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    objects = "".join(json.dumps(row, indent=1) + "\n" for row in ROWS)
+    Path("a.jsonl.gz").write_bytes(gzip.compress(objects.encode()))
+    said = form_of_line(Path("a.jsonl.gz"), objects.splitlines())
+    subprocess.run(said.partition("to convert them: ")[2], shell=True, check=True)
+    assert [json.loads(line) for line in Path("new.jsonl").read_text().splitlines()] == ROWS
+    rows = [
+        [(f"word{(first + step * at) % 10}", "NVADP"[(first + step * at) % 5]) for at in range(8)]
+        for first in range(10)
+        for step in (1, 3)
+    ]
+    words = "\n".join("".join(f"{tag}\t{word}\n" for word, tag in row) for row in rows)
+    Path("a.conll.gz").write_bytes(gzip.compress(words.encode()))
+    notes = open_examples("tagged", CorpusSettings(source=("a.conll.gz",))).notes
+    (note,) = [note for note in notes if "If they are in columns" in note]
+    subprocess.run(note.partition("If they")[2].partition(": ")[2], shell=True, check=True)
+    made = "\n".join("".join(f"{word}\t{tag}\n" for word, tag in row) for row in rows)
+    assert Path("new.conll").read_text() == made

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from seqlab.data.boilerplate import GutenbergScan, document_boilerplate_notes
 from seqlab.data.examples.lines import MAX_FAULTS, quote_list
 from seqlab.data.file_names import first_names, name_files, shorten
 from seqlab.data.files import InputFixes
@@ -32,6 +33,7 @@ class DocumentFixes(InputFixes):
     outputs: dict[str, int] = field(default_factory=dict)  # cells of notebooks that have some
     mail_parts: dict[str, int] = field(default_factory=dict)  # of e-mails, other than their text
     encoded: list[str] = field(default_factory=list)  # files with lines of base64
+    ebooks: list[GutenbergScan] = field(default_factory=list[GutenbergScan])  # documents with a license around a book
     named_columns: set[str] = field(default_factory=set)  # that were asked for, and that a table has
     own_columns: dict[str, list[str]] = field(default_factory=dict)  # tables without a column that was asked for
     documents: int = 0  # that were read
@@ -62,6 +64,7 @@ class DocumentFixes(InputFixes):
         if self.encoded:
             files = counted(len(self.encoded), "file")
             notes.append(f"lines of base64, as of attachments, read as words in {files}: {first_names(self.encoded)}")
+        notes += document_boilerplate_notes(self.ebooks)
         if self.without_text:
             amount = f"{self.without_text:,} of {counted(self.documents, 'document')}"
             said, such_as = ("has no text: its", "") if self.without_text == 1 else ("have no text: their", "such as ")

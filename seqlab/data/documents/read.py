@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from seqlab.data.boilerplate import scan_document
 from seqlab.data.documents.document import Document
 from seqlab.data.documents.fixes import DocumentFixes, Unusable
 from seqlab.data.documents.markup import (
@@ -71,7 +72,9 @@ def read_documents(
             continue
         for document in _distinct(found, number, [one.path for one in files], seen, fixes):
             document = _with_text(document, fixes)
-            key = _digest(_content(document).strip())
+            content = _content(document)
+            fixes.ebooks += [ebook] if (ebook := scan_document(document.id, content)) else []
+            key = _digest(content.strip())
             if (first := texts.setdefault(key, document.id)) != document.id:
                 fixes.first_equal = fixes.first_equal if fixes.equal else (first, document.id)
                 fixes.equal += 1

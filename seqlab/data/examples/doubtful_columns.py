@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from seqlab.data.alike import NUMBER
-from seqlab.data.new_files import new_file
+from seqlab.data.new_files import command_on, new_file
 
 FEWEST_ROWS = 20  # in which words and tags are seen to repeat
 
@@ -34,6 +34,6 @@ def doubtful_columns(path: Path, rows: Sequence[Sequence[str]], word: int, tag: 
     return [
         f"warning: {path.name} is read with the word in column {word + 1} ({different[word]:,} different values) and "
         f"its tag in column {tag + 1} ({different[tag]:,}). If they are in columns {expected[0] + 1} and "
-        f"{expected[1] + 1} ({different[expected[0]]:,} and {different[expected[1]]:,}): {command} "
-        f"{shlex.quote(str(path))} > {new_file('.conll')}"
+        f"{expected[1] + 1} ({different[expected[0]]:,} and {different[expected[1]]:,}): "
+        f"{command_on(path, command)} > {new_file('.conll')}"
     ]

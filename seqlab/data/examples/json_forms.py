@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from seqlab.data.files import read_beginning
-from seqlab.data.new_files import free_name, new_file
+from seqlab.data.new_files import command_on, free_name, new_file
 from seqlab.data.parquet_files import AS_JSON_LINES, PARQUET
 from seqlab.errors import DataError
 
@@ -108,11 +108,10 @@ def _array_command(path: Path) -> str:
 
 
 def jq_command(path: Path, program: str, output: str = "-c") -> str:
-    source = shlex.quote(str(path))
     run = f"jq {output} {shlex.quote(program)}"
     if path.suffix.lower() == PARQUET:
-        return f"{AS_JSON_LINES.replace('FILE', source)} | {run}"
-    return f"gzip -dc {source} | {run}" if path.suffix == ".gz" else f"{run} {source}"
+        return f"{AS_JSON_LINES.replace('FILE', shlex.quote(str(path)))} | {run}"
+    return command_on(path, run)
 
 
 class NestedFields(NamedTuple):
@@ -183,7 +182,7 @@ def form_of_line(path: Path, lines: Sequence[str]) -> str:
     if has_comma(beginning):
         return f"{path.name} has a comma after each object; {commas_command(path)}"
     if beginning.lstrip().startswith("{"):
-        one_line = f"jq -c . {shlex.quote(str(path))} > {new_file('.jsonl')}"
+        one_line = f"{jq_command(path, '.')} > {new_file('.jsonl')}"
         return f"{path.name} has objects of several lines each, not an object per line; to convert them: {one_line}"
     said = f"{path.name} has no JSON object on its first line, as JSON lines do"
     if beginning.lstrip().startswith("["):
@@ -193,9 +192,7 @@ def form_of_line(path: Path, lines: Sequence[str]) -> str:
         return f"{said}, but a string; to get the strings as running text: {texts}"
     if first is None:
         return said
-    rest = f"tail -n +{first}"
-    source = shlex.quote(str(path))
-    command = f"gzip -dc {source} | {rest}" if path.suffix == ".gz" else f"{rest} {source}"
+    command = command_on(path, f"tail -n +{first}")
     return f"{said}, but on line {first}; to remove what is above: {command} > {new_file('.jsonl')}"
 
 
@@ -219,9 +216,7 @@ def has_comma(line: str) -> bool:
 
 
 def commas_command(path: Path) -> str:
-    source = shlex.quote(str(path))
-    remove = "sed 's/,[[:space:]]*$//'"
-    rewrite = f"gzip -dc {source} | {remove}" if path.suffix == ".gz" else f"{remove} {source}"
+    rewrite = command_on(path, "sed 's/,[[:space:]]*$//'")
     return f"to remove the commas: {rewrite} > {new_file('.jsonl')}"
 
 

@@ -2,14 +2,13 @@
 
 import json
 import math
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seqlab.data.examples.json_forms import arrays_command, commas_command, form_of_text, has_comma
+from seqlab.data.examples.json_forms import arrays_command, commas_command, form_of_text, has_comma, jq_command
 from seqlab.data.examples.lines import BadRow, Location, numbered_lines, quote_list
 from seqlab.data.files import InputFixes
 from seqlab.data.new_files import new_file
@@ -48,7 +47,7 @@ def parse_object(location: Location, line: str, twice: list[str] | None = None) 
     """The object of a line; `twice` collects the keys that it repeats."""
     advice = "Expected one object per line"
     if line.lstrip().startswith("["):
-        command = f"jq -c '.[]' {shlex.quote(str(location.path))} > {new_file('.jsonl')}"
+        command = f"{jq_command(location.path, '.[]')} > {new_file('.jsonl')}"
         advice += f"; to convert a file with one array: {command}"
 
     def fields_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Labels and texts that are probably not what they are read as: missing values, measured numbers, lists of labels,
-rows that are no examples."""
+dates that a spreadsheet made, rows that are no examples."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
@@ -18,11 +19,21 @@ BETWEEN_LEVELS = ("::", ">", "/")
 ENOUGH = 20  # examples, among which a label of one alone stands out
 SINGLES_NAMED = 3
 MISSING_CODES = {-1, -9, -88, -98, -99, -888, -998, -999, -9998, -9999}  # -1 of Hugging Face, others of SPSS
+# as spreadsheets shorten months in English, German, French, Spanish, Italian, Portuguese and Dutch
+MONTH = (
+    "jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec|mrz|märz?|mai|juni|juli|okt|dez|janv|févr|fév|mars|avr|juin|juil|"
+    "août|déc|ene|abr|ago|dic|gen|mag|giu|lug|set|ott|fev|out|mrt|mei"
+)
+# 02-Jan of 1-2, 05. Mrz of 3-5, Jan-20 of 1-2020; and the same cells as other programs read them
+SHEET_DATE = re.compile(
+    rf"\d{{1,2}}(?:-|\. ?| )(?:{MONTH})\.?|(?:{MONTH})\.?[- ]\d{{2}}|\d{{4}}-\d\d-\d\d 00:00:00", re.IGNORECASE
+)
 
 
 def odd_labels(labels: Counter[str]) -> list[str]:
     """Notes on labels of texts, by how often each occurs."""
-    return [*_missing_values(labels), *_measured(labels), *(_lists(labels) or _levels(labels))]
+    made_of_others = _lists(labels) or _levels(labels)
+    return [*_missing_values(labels), *_sheet_dates(labels), *_measured(labels), *made_of_others]
 
 
 def single_labels(examples: LocatedExamples) -> list[str]:
@@ -81,6 +92,20 @@ def _missing_codes(labels: Counter[str]) -> list[str]:
     names = len(labels) - len(numbers)
     is_scale = names < 2 and (len(others) < 2 or {*numbers.values()} == {-1, 0, 1})
     return [] if is_scale or any(numbers[label] not in MISSING_CODES for label in negative) else negative
+
+
+def _sheet_dates(labels: Counter[str]) -> list[str]:
+    """A note on dates among other labels: a spreadsheet takes 1-2 for one when it opens a table. Dates alone are
+    labels."""
+    dates = [label for label in labels if SHEET_DATE.fullmatch(label)]
+    if not dates or len(dates) == len(labels):
+        return []
+    look = "looks like a date" if len(dates) == 1 else "look like dates"
+    others = quote_list([label for label, _ in labels.most_common() if label not in dates], 3)
+    return [
+        f"{len(dates):,} of the {len(labels):,} labels {look}, {quote_list(dates, 3, labels)}, unlike {others}: did a "
+        f"spreadsheet make them of labels such as 1-2? They are learned as they are. Import that column as text"
+    ]
 
 
 def _measured(labels: Counter[str]) -> list[str]:

@@ -1,7 +1,6 @@
 """Tagged words without a tag: how many are not scored; and of a file whose column of tags is empty, or has the
 same tag everywhere, which other column has tags, and how to read it."""
 
-import shlex
 from collections import Counter
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -10,7 +9,7 @@ from seqlab.data.examples.example import UNSCORED
 from seqlab.data.examples.lines import LocatedExamples, suffix
 from seqlab.data.file_layout import SAMPLE_BYTES, SPAN_TAG
 from seqlab.data.files import read_beginning
-from seqlab.data.new_files import new_file
+from seqlab.data.new_files import command_on, new_file
 from seqlab.wording import counted
 
 SPAN_TAG_IN_AWK = "O|[BIESLUM][-_].+"  # SPAN_TAG, of which awk knows no \\S
@@ -47,8 +46,12 @@ def where_tags_are(path: Path, found: Collection[str] = ()) -> str:
         return f" There are tags in {' and '.join(tags)}.{rename} To read them: {option}" if tags else ""
     if not filled:
         return ""
-    cut = f"cut -f 1,{filled[-1] + 1} {shlex.quote(str(path))} > {new_file('.conll')}"
-    return f" Column {filled[-1] + 1} has values such as '{rows[0][filled[-1]]}'. To read them as tags: {cut}"
+    number = filled[-1] + 1
+    # two columns are too few to tell a comment from a word; a word may begin with #, and has all columns
+    program = f"NF == {len(rows[0])} {{print $1, ${number}; next}} !/^#/"
+    command = command_on(path, rf"awk -F '\t' -v OFS='\t' '{program}'")
+    said = f" Column {number} has values such as '{rows[0][number - 1]}'. To read them as tags"
+    return f"{said}: {command} > {new_file('.conll')}"
 
 
 def _where_spans_are(path: Path) -> str:
@@ -71,7 +74,7 @@ def _where_spans_are(path: Path) -> str:
     # shortened lines may have as many columns as a comment, which is then read as a word
     comments = f"/^#/ && ${number} !~ /^({SPAN_TAG_IN_AWK})$/ {{next}}"
     program = f"{comments} NF == {width} {{NF = {number}}} {{print}}"
-    command = rf"awk {separated}-v OFS='\t' '{program}' {shlex.quote(str(path))}"
+    command = command_on(path, rf"awk {separated}-v OFS='\t' '{program}'")
     return (
         f" Its tags are read from the last column, {width}, and column {number} has span tags such as '{tags[0]}'. To "
         f"read these: {command} > {new_file('.conll')}"

@@ -17,7 +17,8 @@ from seqlab.data.file_names import shorten
 from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, read_bytes, read_file
 from seqlab.data.folders import COPIED, copies_among, files_below, is_result, note_links
 from seqlab.data.standard_input import NAME, called_by_name, copy_stdin
-from seqlab.data.text.forms import form_of_text
+from seqlab.data.text.forms import TextForm, form_of_text
+from seqlab.data.text.mail import folder_command
 from seqlab.data.text.symbols import join_symbols
 from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.registry import CORPORA, did_you_mean
@@ -108,13 +109,31 @@ def _built_in(name: str) -> Corpus:
 
 def note_forms(paths: Sequence[Path], fixes: InputFixes) -> None:
     """Note the files that are no prose, by their suffixes or first lines."""
+    mails: dict[Path, TextForm] = {}
     for path in paths:
         if suffix(path) in TEXT_TABLES:
             fixes.tables.append(str(path))
         elif suffix(path) in MARKUP:
             fixes.markup.append(str(path))
         elif form := form_of_text(path):
-            fixes.forms.setdefault(form.looks_like, {})[str(path)] = form.advice
+            if form.is_mail:
+                mails[path] = form
+            else:
+                fixes.forms.setdefault(form.looks_like, {})[str(path)] = form.advice
+    if mails:
+        _note_mails(mails, fixes)
+
+
+def _note_mails(mails: Mapping[Path, TextForm], fixes: InputFixes) -> None:
+    """Mails have one note, whatever their bodies are encoded in, and one command."""
+    kinds = {form.looks_like for form in mails.values()}
+    first, form = next(iter(mails.items()))
+    advice = form.advice
+    if len(mails) > 1:
+        command = folder_command(mails)
+        advice = f"To get their text: {command}" if command else f"Of {first.name} alone: t{advice[1:]}"
+    looks_like = kinds.pop() if len(kinds) == 1 else "mail, with header fields and encoded bodies"
+    fixes.forms[looks_like] = dict.fromkeys(map(str, mails), advice)
 
 
 def corpus_from_files(codecs: Mapping[Path, str], name: str, fixes: InputFixes) -> Corpus:

@@ -17,8 +17,8 @@ from seqlab.data.drawn_tables import drawn_table
 from seqlab.data.file_layout import SAMPLE_BYTES
 from seqlab.data.files import read_beginning
 from seqlab.data.nested_json import nested_texts_advice
-from seqlab.data.new_files import new_file
-from seqlab.data.text.mail import PLAIN_MAIL, mail_bodies
+from seqlab.data.new_files import free_name, new_file
+from seqlab.data.text.mail import mail_bodies, one_mail_command
 from seqlab.errors import DataError
 
 MIN_LINES = 4
@@ -62,6 +62,7 @@ class TextForm(NamedTuple):
     is_spaced: bool = False  # a table whose fields nothing but spaces separate, which must be converted
     is_annotated: bool = False  # by a tool, in columns of its own
     has_tags: bool = False  # one beside each word of a line
+    is_mail: bool = False
     as_lines: str = ""  # how to write a text on each line, as parallel files need it, where that is another advice
 
 
@@ -71,8 +72,22 @@ def form_of_text(path: Path) -> TextForm | None:
         lines = [line for line in read_beginning(path, SAMPLE_BYTES)[0] if line.strip()]
     except (OSError, EOFError, zlib.error, DataError):
         return None  # reading the text reports it
-    name = shlex.quote(str(path))
-    return next((form for find in FORMS if lines and (form := find(lines, name))), None)
+    if not lines:
+        return None
+    packed = path.suffix == ".gz"
+    name = shlex.quote(free_name("unpacked", path.with_suffix("").suffix) if packed else str(path))
+    form = next((form for find in FORMS if (form := find(lines, name))), None)
+    return _unpacked_first(form, path, name) if form and packed else form
+
+
+def _unpacked_first(form: TextForm, path: Path, name: str) -> TextForm:
+    """The commands of a form, where they read the file of this name, after the one that unpacks it there: some of them
+    read a file several times, or by its name alone."""
+    unpack = f"gzip -dc {shlex.quote(str(path))} > {name} && "
+    advice, as_lines = (
+        said.replace(": ", f": {unpack}", 1) if name in said else said for said in (form.advice, form.as_lines)
+    )
+    return form._replace(advice=advice, as_lines=as_lines)
 
 
 def _json_lines(lines: Sequence[str], name: str) -> TextForm | None:
@@ -214,8 +229,7 @@ def _mail(lines: Sequence[str], name: str) -> TextForm | None:
     bodies = mail_bodies(lines)
     if bodies is None:
         return None
-    command = f'python3 -c "{PLAIN_MAIL}" {name} > {new_file(".txt")}'
-    return TextForm(f"mail, with {bodies}", f"To get its text: {command}")
+    return TextForm(f"mail, with {bodies}", f"To get its text: {one_mail_command(name)}", is_mail=True)
 
 
 def _subtitles(lines: Sequence[str], name: str) -> TextForm | None:

@@ -1,7 +1,12 @@
 """Mail as running text: its header fields come first, whatever its bodies are encoded in."""
 
+import os
 import re
-from collections.abc import Sequence
+import shlex
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from seqlab.data.new_files import new_file
 
 FIELD = re.compile(r"(?:From |[A-Za-z][A-Za-z0-9-]*:(?: |$))")
 CONTINUED = re.compile(r"[ \t]")  # lines of a field, below its first
@@ -36,3 +41,36 @@ def mail_bodies(lines: Sequence[str]) -> str | None:
             break
         found |= {field.lower() for field in TELLING.findall(line[:20])}
     return "header fields" if len(found) >= MIN_TELLING and found & ONLY_MAIL else None
+
+
+def one_mail_command(name: str) -> str:
+    """The command that gets the text of a file, whose name is quoted for a shell."""
+    return f'python3 -c "{PLAIN_MAIL}" {name} > {new_file(".txt")}'
+
+
+def folder_command(paths: Collection[Path]) -> str | None:
+    """The command that gets the text of all these files, in the order of their names; None where no search for files
+    finds these alone, as of absolute and relative names, or where some are packed."""
+    suffixes = {path.suffix for path in paths}
+    if ".gz" in suffixes or len({path.is_absolute() for path in paths}) > 1:
+        return None
+    folder = Path(os.path.commonpath([path.parent for path in paths]))
+    ending = suffixes.pop() if len(suffixes) == 1 else ""
+    if not _are_alone(folder, ending, {*paths}):
+        return None
+    named = f" -name {shlex.quote('*' + ending)}" if ending else ""
+    found = f"find {shlex.quote(str(folder))} -type f{named} ! -name '.*' -print0 | LC_ALL=C sort -z"
+    return f'{found} | xargs -0 python3 -c "{PLAIN_MAIL}" > {new_file(".txt")}'
+
+
+def _are_alone(folder: Path, ending: str, paths: set[Path]) -> bool:
+    """Whether the files below a folder whose names end so are these. A folder without any of them is not looked into:
+    it may be large."""
+    above = {parent for path in paths for parent in path.parents}
+    found: set[Path] = set()
+    for place, folders, files in os.walk(folder):
+        if any(Path(place, name) not in above and not Path(place, name).is_symlink() for name in folders):
+            return False
+        named = (Path(place, name) for name in files if name.endswith(ending) and not name.startswith("."))
+        found |= {path for path in named if path.is_file() and not path.is_symlink()}
+    return found == paths

@@ -1,5 +1,6 @@
 """What is said of a set in its parts: labels, tags, and inputs on two sides."""
 
+import gzip
 import subprocess
 
 import pytest
@@ -215,13 +216,25 @@ def test_labels_that_are_measured_are_said(write):
             r"UPOS and XPOS\. .*ends in \.conllu\. .*FORM., .UPOS.\]'$",
         ),
         ("a.conllu", "{}\tcat\tcat\t_\tNN\t_\t0\troot\t_\t_\n", r"two\. There are tags in XPOS\. .*FORM., .XPOS.\]'$"),
-        ("a.conll", "cat{}\tN\t_\n", r"Column 2 has values such as 'N'\. .*: cut -f 1,2 .*a\.conll > new\.conll"),
+        ("a.conll", "cat{}\tN\t_\n", r"Column 2 has values such as 'N'\. .*: awk .*a\.conll > new\.conll"),
     ],
 )
 def test_the_column_that_has_tags_is_named_where_the_usual_one_has_none(write, name, line, said):
     path = write(name, "".join(f"{line.format(number)}\n" for number in range(1, 14)))
     with pytest.raises(DataError, match=said):
         open_examples("tagged", corpus(path, validation=(write(f"dev{path.suffix}", line.format(1)),)))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_command_for_another_column_of_tags_keeps_no_comment(write, tmp_path, packed):
+    """Of two columns, the line '# 1895' would be a word and its tag."""
+    lines = "".join(f"# {at}\n#tag{at}\tN\t_\nran\tV\t_\n\n" for at in range(20))
+    path = write("my.conll.gz", gzip.compress(lines.encode())) if packed else write("my.conll", lines)
+    with pytest.raises(DataError) as refused:
+        open_examples("tagged", corpus(path))
+    command = str(refused.value).partition("To read them as tags: ")[2]
+    subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True)
+    assert (tmp_path / "new.conll").read_text() == "".join(f"#tag{at}\tN\nran\tV\n\n" for at in range(20))
 
 
 @pytest.mark.parametrize("comment", ["# of 1895", "# n-tv.de [2009-10-17]", "#id 7 a"])

@@ -1,6 +1,8 @@
 """Labels and texts that are probably something else are said, with their numbers."""
 
 from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from example_tables import corpus, many, reviews
@@ -63,3 +65,33 @@ def test_negative_numbers_of_a_scale_are_labels(labels):
 
 def test_a_point_alone_may_stand_for_a_missing_text():
     assert missing_texts([LabeledText(".", "a")])[0].startswith("1 text may stand for a missing one, '.' (1)")
+
+
+@pytest.mark.parametrize(
+    ("dates", "others"),
+    [
+        (("02-Jan", "05-Mar"), ("1-2", "3-5")),
+        (("05. Mrz", "02. Jan"), ("0-0", "20-30")),
+        (("05.Mrz", "1-déc.", "03-août"), ("0-0", "20-30")),
+        (("Jan-20",), ("1-2", "1-32")),
+        (("2024-01-02 00:00:00",), ("1-32", "2-40")),
+    ],
+)
+def test_labels_that_a_spreadsheet_made_dates_are_said(dates: tuple[str, ...], others: tuple[str, ...]) -> None:
+    (note,) = odd_labels(Counter(dict.fromkeys((*dates, *others), 5)))
+    look = "looks like a date" if len(dates) == 1 else "look like dates"
+    assert note.startswith(f"{len(dates)} of the {len(dates + others)} labels {look}, '{dates[0]}' (5)")
+    assert f"unlike '{others[0]}', '{others[1]}': did a spreadsheet make them" in note
+
+
+def test_training_says_them(write: Callable[[str, str], Path]) -> None:
+    rows = [(f"text {number}", ("1-32", "02-Jan", "05. Mrz")[number % 3]) for number in range(60)]
+    notes = open_examples("labeled", corpus(write("a.tsv", reviews(*rows)))).notes
+    assert any("2 of the 3 labels look like dates" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    "labels", [("02-Jan", "05-Mar"), ("1-2", "3-5"), ("mar", "may"), ("may 5 pm", "no"), ("2-3 may", "no")]
+)
+def test_dates_alone_and_other_labels_are_no_such_dates(labels: tuple[str, ...]) -> None:
+    assert odd_labels(Counter(dict.fromkeys(labels, 5))) == []

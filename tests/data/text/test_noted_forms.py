@@ -1,5 +1,6 @@
 """Mail, subtitles and pictures in base64 are read as running text, and that is said."""
 
+import gzip
 import subprocess
 from base64 import encodebytes
 from pathlib import Path
@@ -111,6 +112,65 @@ def test_the_mails_of_a_folder_are_counted(tmp_path):
     assert note.startswith("read 7 files (0.eml, 1.eml, 2.eml, 3.eml, 4.eml and 2 more) as running text, but it looks")
 
 
+def _mails(folder: Path) -> Path:
+    """Mails of all kinds in a folder, and in one below."""
+    encoded = MAIL.partition("\n")[2].format("base64", encodebytes(f"{PROSE}2\n".encode()).decode())
+    for name, text in {
+        "1.eml": f"{HEADER}\n{PROSE}1\n",
+        "2.eml": encoded,
+        "b c/3.eml": f"{HEADER}\n{PROSE}3\n",
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.mark.parametrize("besides", ["", ".hidden.eml", "read me.txt"])
+def test_the_command_for_a_folder_of_mail_reads_all_of_it(tmp_path, monkeypatch, besides):
+    monkeypatch.chdir(tmp_path)
+    if besides:
+        (_mails(Path("my mail")) / besides).write_text(PROSE)
+    (note,) = [note for note in open_corpus([str(_mails(Path("my mail")))]).fixes.source_notes if "mail, with" in note]
+    assert note.startswith("read 1.eml, 2.eml, 3.eml as running text, but it looks like mail, with header fields and")
+    subprocess.run(note.partition("To get their text: ")[2], shell=True, check=True)
+    kept = Path("new.txt").read_text()
+    assert kept.count("The old man walked") == 90
+    assert [line for line in kept.splitlines() if line.isdigit()] == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+def test_the_command_for_some_mails_of_a_folder_names_the_first(tmp_path, monkeypatch, absolute):
+    monkeypatch.chdir(_mails(tmp_path))
+    (note,) = open_corpus(["1.eml", str(tmp_path / "2.eml") if absolute else "2.eml"]).fixes.source_notes
+    assert " Of 1.eml alone: to get its text: python3 -c " in note
+
+
 def test_a_memo_is_no_mail(tmp_path):
     (tmp_path / "a.txt").write_text(f"From: the director\nTo: all\nSubject: a walk\nDate: today\n\n{PROSE}")
     assert open_corpus([str(tmp_path / "a.txt")]).fixes.source_notes == []
+
+
+ROWS = '{"text": "The old man walked.", "id": 3}\n' * 30
+DEEP_ROWS = '{"a": {"text": "The old man walked."}}\n' * 30
+WORDS = "The/DT old/JJ man/NN walked/VBD ./.\n" * 12
+COPIED = "COPY r (text, label) FROM stdin;\n" + "The old man walked.\tpos\n" * 20 + "\\.\n"
+FROM_R = '"text" "label"\n' + "".join(f'"{at}" "The old man walked." "pos"\n' for at in range(20))
+MAILBOX = MAIL.format("base64", encodebytes(PROSE.encode()).decode()) * 2
+CELLS = '{"cells": [{"cell_type": "code", "source": ["The old man walked."]}]}'
+
+
+@pytest.mark.parametrize("text", [CUES, MAILBOX, PICTURE, ROWS, DEEP_ROWS, WORDS, COPIED, FROM_R, CELLS])
+def test_the_command_for_a_packed_file_makes_what_it_makes_of_the_file(tmp_path, monkeypatch, text):
+    made = []
+    for name, content in (("a b.txt", text.encode()), ("a b.txt.gz", gzip.compress(text.encode()))):
+        folder = tmp_path / f"of {name}"
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        Path(name).write_bytes(content)
+        note = open_corpus([name]).fixes.source_notes[-1]
+        subprocess.run(
+            note.partition(" looks like ")[2].partition(": ")[2].partition(" (or ")[0], shell=True, check=True
+        )
+        (new,) = folder.glob("new.*")
+        made.append((new.name, new.read_bytes()))
+    assert made[0] == made[1] and b"old" in made[0][1]
