@@ -115,7 +115,7 @@ class _EmbedDropped(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, *outer: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, *outer: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         from seqlab.kernels import dropout
 
         (tokens,) = ctx.saved_tensors

@@ -121,8 +121,9 @@ def _changed(words: Sequence[str], others: Sequence[str], examples: Sequence[Exa
     compared = long[:: -(-len(long) // MAX_NOTED) or 1]
     known = set(others)
     new = [at for at in compared if words[at] not in known]
-    places = others[:: -(-sum(map(len, others)) // MAX_KNOWN) or 1]
-    shares_N = _largest_shares([words[at] for at in new], places, SENTENCES.gram) if new else np.empty(0)
+    beginnings = [text[:LONGEST] for text in others]
+    places = beginnings[:: -(-sum(map(len, beginnings)) // MAX_KNOWN) or 1]
+    shares_N = _largest_shares([words[at][:LONGEST] for at in new], places, SENTENCES.gram) if new else np.empty(0)
     found = [at for at, share in zip(new, shares_N, strict=True) if share >= SENTENCES.min_share]
     overlap = Overlap(f"inputs of {SENTENCES.shortest} characters or more", len(compared), len(found))
     part = f" among {len(places):,} of {len(others):,}" if len(places) < len(others) else ""

@@ -1,6 +1,7 @@
 """The task embed: what a batch holds, what is learned, how held-out queries are scored, and what a run can do."""
 
 import json
+import math
 import shutil
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,7 @@ def test_a_batch_has_every_text_once(collection: Path) -> None:
     assert not any("repeat" in note for note in said)
     split = task_of(made).splits["train"]
     seen: list[int] = []
-    for index in range(made.task.steps_per_epoch):
+    for index in range(math.ceil(made.task.steps_per_epoch)):
         rows = task_of(made)._batches["train"].rows(3, index)  # pyright: ignore[reportPrivateUsage]
         assert len({split.key(row) for row in rows}) == len({split.anchors[row] for row in rows}) == len(rows) > 1
         seen += rows.tolist()
@@ -108,7 +109,10 @@ def test_batches_that_repeated_texts_make_smaller_are_counted(collection: Path) 
 
 def test_generated_pairs_differ_from_epoch_to_epoch(collection: Path) -> None:
     made = case(collection, task__pairs="spans", task__span_length=8)
-    epochs = [[made.task.batch("train", 0, index) for index in range(n, n + 4)] for n in (0, made.task.steps_per_epoch)]
+    epochs = [
+        [made.task.batch("train", 0, index) for index in range(n, n + 4)]
+        for n in (0, math.ceil(made.task.steps_per_epoch))
+    ]
     rows = [{tuple(row) for batch in batches for row in batch.documents_NT.tolist()} for batches in epochs]  # pyright: ignore[reportAttributeAccessIssue]
     assert not rows[0] & rows[1]
 

@@ -1,3 +1,4 @@
+import math
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -146,11 +147,11 @@ def test_padding_changes_neither_loss_nor_gradient(folder):
 def test_a_stream_carries_its_state_and_starts_afresh_with_each_epoch(folder):
     """Window by window with carried state is one pass over each row."""
     task, model = task_on(split_of(folder, 33), batching="stream", batch_size=2, window=5), tiny_model()
-    carry = None
+    carry, steps = None, int(task.steps_per_epoch)
     for epoch in range(2):
         totals = []
-        for index in range(task.steps_per_epoch):
-            loss = task.loss(model, task.batch("train", 0, epoch * task.steps_per_epoch + index), carry, index)
+        for index in range(steps):
+            loss = task.loss(model, task.batch("train", 0, epoch * steps + index), carry, index)
             carry = loss.carry
             assert carry is not None
             assert not any(leaf.requires_grad for leaf in carry.tensors())
@@ -268,7 +269,8 @@ def test_sizes_fit_any_text(folder, tokens, batch, window, batching):
     # what a run keeps in its settings must be accepted when it is read again
     assert LanguageSettings(**fits.model_dump()) == fits
     batches = LanguageTask(given_, {}, DIGITS).make_batches(split_of(folder, tokens))
-    for index in (0, batches.batches_per_epoch - 1, batches.batches_per_epoch):
+    epoch = math.ceil(batches.batches_per_epoch)
+    for index in (0, epoch - 1, epoch):
         rows = batches.rows(0, index)
         assert 1 <= rows.inputs_BT.shape[1] <= fits.window
         assert rows.inputs_BT.shape[0] == fits.batch_size

@@ -31,7 +31,8 @@ class TokenRows:
 class Batches(Protocol):
     """An endless sequence of batches, epoch after epoch."""
 
-    batches_per_epoch: float
+    @property
+    def batches_per_epoch(self) -> float: ...
 
     def rows(self, seed: int, index: int) -> TokenRows: ...
 
