@@ -32,11 +32,11 @@ def drop(x: Tensor, rate: float, training: bool = True, contiguous: bool = False
     return _Drop.apply(x, rate, draw_key(), first_position(x.numel()), contiguous)  # pyright: ignore[reportReturnType]
 
 
-def embed_dropped(weight_VD: Tensor, tokens: Tensor, rate: float, training: bool = True, gain: float = 1.0) -> Tensor:
+def embed_dropped(weight_VD: Tensor, tokens: Tensor, rate: float, gain: float = 1.0) -> Tensor:
     """drop(gain * weight_VD[tokens]): embeddings are looked up and dropped in one pass, and so is their gradient."""
-    if not (training and rate and _has_kernel(weight_VD)) or weight_VD.dtype == torch.bfloat16 or is_plain():
+    if not _has_kernel(weight_VD) or weight_VD.dtype == torch.bfloat16 or is_plain():
         x = functional.embedding(tokens, weight_VD)
-        return drop(x if gain == 1 else x * gain, rate, training)
+        return drop(x if gain == 1 else x * gain, rate)
     first = first_position(tokens.numel() * weight_VD.shape[1])
     return _EmbedDropped.apply(weight_VD, tokens, (rate, gain), draw_key(), first)  # pyright: ignore[reportReturnType]
 

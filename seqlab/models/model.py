@@ -52,7 +52,11 @@ class Model(nn.Module, ABC):
 
     def _embed(self, embedding: nn.Embedding, tokens: Tensor, gain: float = 1.0) -> Tensor:
         """gain * embedding(tokens), with dropout of embeddings."""
-        return embed_dropped(embedding.weight, tokens, self.settings.embedding_dropout or 0.0, self.training, gain)
+        rate = self.settings.embedding_dropout
+        if self.training and rate:
+            return embed_dropped(embedding.weight, tokens, rate, gain)
+        x = embedding(tokens)
+        return x if gain == 1 else x * gain
 
     def _drop(self, x: Tensor, rate: float | None) -> Tensor:
         """Dropout of what a linear layer reads."""

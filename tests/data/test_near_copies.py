@@ -158,6 +158,8 @@ def test_of_long_inputs_the_beginning_is_compared_and_said() -> None:
     training, held_out = ([LabeledText(f"{begins} {end}", "a")] for end in ("the first end", "another end"))
     result = near_copied_examples(held_out, training)
     assert result.repeated == 1 and "(1 over 1,000: their beginning)" in result.unit
-    assert reworded_notes({"train": training, "validation": held_out}) == []
+    (note,) = reworded_notes({"train": training, "validation": held_out})
+    assert "near copies" in note
     same = [LabeledText(f"{begins}, the first end!", "a")]
-    assert len(reworded_notes({"train": training, "validation": same})) == 1
+    (note,) = reworded_notes({"train": training, "validation": same})
+    assert "only in case, punctuation" in note

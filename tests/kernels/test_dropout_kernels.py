@@ -146,12 +146,6 @@ def test_dropped_embeddings_have_the_bits_of_the_equation(
     assert torch.equal(gradient_VD, torch.autograd.grad(expected, weight_VD, outer)[0])
 
 
-def test_embeddings_are_as_they_are_without_dropout() -> None:
-    weight_VD, tokens = numbers((7, 4), torch.float32), torch.tensor([[1, 6, 1]])
-    for rate, training in ((0.0, True), (0.5, False)):
-        assert torch.equal(embed_dropped(weight_VD, tokens, rate, training), weight_VD[tokens])
-
-
 @pytest.mark.parametrize("token", [-1, 7])
 def test_a_token_without_an_embedding_is_refused(token: int) -> None:
     with pytest.raises(IndexError):
