@@ -15,6 +15,7 @@ from seqlab.data.examples.swallowed import swallowed_rows
 from seqlab.data.examples.title_lines import header_below
 from seqlab.data.file_layout import SAMPLE_BYTES
 from seqlab.data.files import InputFixes, read_beginning
+from seqlab.data.text.forms import form_of_text
 from seqlab.errors import DataError
 from seqlab.wording import counted
 
@@ -25,10 +26,12 @@ DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", BAR: "vertical b
 
 
 def refuse_other_line(names: Sequence[str], known: Sequence[str], header: Location, named: bool) -> None:
-    """DataError if the first line is no header: one below it looks like that, unless the user `named` the columns; or
-    it has as many fields as the header of training, and none of the `known` names in that."""
+    """DataError if the first line is no header: the file is a dump, or a line below looks like one, unless the user
+    `named` the columns; or it has as many fields as the header of training, and none of the `known` names in that."""
     if suffix(header.path) in WITHOUT_HEADER:
         return
+    if not named and (form := form_of_text(header.path)) and form.is_dump:
+        raise DataError(f"'{header.path}' looks like {form.looks_like}. {form.advice}")
     if not named and (below := header_below(header.path, read_beginning(header.path, SAMPLE_BYTES)[0])):
         raise DataError(f"{header}: {below}")
     same = {name.casefold() for name in names} & {name.casefold() for name in known}
