@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 FIELD = re.compile(r"(?:From |[A-Za-z][A-Za-z0-9-]*:(?: |$))")
+ENVELOPE = re.compile(r"From \S+ .*\d:\d\d.* \d{4}\b")  # above each mail of a mailbox
 CONTINUED = re.compile(r"[ \t]")  # lines of a field, below its first
 TELLING = re.compile(  # fields that most mail has
     r"(message-id|mime-version|received|return-path|delivered-to|date|from|to|subject|content-type)(?=:)", re.IGNORECASE
@@ -35,4 +36,5 @@ def mail_bodies(lines: Sequence[str]) -> str | None:
         if not FIELD.match(line) and not CONTINUED.match(line):
             break
         found |= {field.lower() for field in TELLING.findall(line[:20])}
-    return "header fields" if len(found) >= MIN_TELLING and found & ONLY_MAIL else None
+    is_mail = len(found) >= MIN_TELLING and found & ONLY_MAIL
+    return "header fields" if is_mail or (found and ENVELOPE.match(lines[0])) else None

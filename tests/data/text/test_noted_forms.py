@@ -114,3 +114,10 @@ def test_the_mails_of_a_folder_are_counted(tmp_path):
 def test_a_memo_is_no_mail(tmp_path):
     (tmp_path / "a.txt").write_text(f"From: the director\nTo: all\nSubject: a walk\nDate: today\n\n{PROSE}")
     assert open_corpus([str(tmp_path / "a.txt")]).fixes.source_notes == []
+
+
+def test_a_mailbox_is_told_by_the_line_above_each_mail(tmp_path):
+    mail = f"From a@b.c Mon Jan  1 00:00:00 2024\nFrom: A <a@b.c>\nSubject: x\n\n{PROSE}\n"
+    (tmp_path / "a.mbox").write_text(mail * 40)
+    (note,) = open_corpus([str(tmp_path / "a.mbox")]).fixes.source_notes
+    assert note.startswith("read a.mbox as running text, but it looks like mail, with header fields. To get its text: ")
