@@ -9,6 +9,7 @@ from typing import NamedTuple
 from seqlab.data.drawn_tables import drawn_table
 from seqlab.data.examples.csv_records import Record, read_csv
 from seqlab.data.examples.delimiters import DELIMITERS, detect_delimiter, usual_delimiter
+from seqlab.data.examples.line_ends import refuse_joined_rows
 from seqlab.data.examples.lines import COMMENTS, WITHOUT_HEADER, BadRow, Location, numbered_lines, quote_list, suffix
 from seqlab.data.examples.quoting import read_tabbed
 from seqlab.data.examples.swallowed import swallowed_rows
@@ -69,6 +70,7 @@ def content_records(path: Path, fixes: InputFixes, keep_blank: bool) -> Content:
         fixes.delimiters[path.name] = f"{DELIMITERS.get(delimiter, repr(delimiter))}, as its first line says"
     elif delimiter != usual_delimiter(path):
         fixes.delimiters[path.name] = DELIMITERS[delimiter]
+    refuse_joined_rows(path, lines, delimiter)
     skip = math.ceil(fixes.skip_limit * len(lines))
     question = f"Is there a {DELIMITER_NAMES.get(delimiter, delimiter)} outside quotes?"
     if delimiter == "\t" and suffix(path) != ".csv":
