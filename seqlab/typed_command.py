@@ -24,11 +24,14 @@ def command_again(
     added: Sequence[str],
     renamed: Sequence[Path] = (),
     without: Collection[str] = (),
+    without_paths: Collection[Path] = (),
 ) -> str:
-    """The typed command with more options, perhaps with other paths instead of the first of `renamed` and without some
-    settings ("task.window"); `otherwise` if none was typed."""
+    """The typed command with more options, perhaps with other paths instead of the first of `renamed`, and without some
+    settings ("task.window") and paths; `otherwise` if none was typed."""
     words: list[str] = []
     for word in _typed or otherwise:
+        if Path(word) in without_paths:
+            continue
         words += map(str, renamed[1:]) if renamed and Path(word) == renamed[0] else [word]
     return shlex.join(["seqlab", *_leave_out(words, without), *added])
 

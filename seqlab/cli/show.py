@@ -98,7 +98,8 @@ def print_run(run: "Run") -> None:
     if results.caution:
         console.print(results.caution, markup=False)
     if results.unknown_share:
-        console.print(f"{results.unknown_share:.2%} of the validation tokens are unknown.")
+        scored = "scored " if results.window else ""  # a text has tokens that are only read, as context
+        console.print(f"{results.unknown_share:.2%} of the {scored}validation tokens are unknown.")
     console.print(f"Loss curves: {run.path / 'curves.png'}", markup=False)
 
 

@@ -35,6 +35,25 @@ ASPECTS: dict[str, Callable[[str], str]] = {
 }
 ALIKE = f"only in {', '.join([*ASPECTS][:-1])} or {[*ASPECTS][-1]}"  # how alike texts may differ
 
+# letters of Cyrillic and Greek, and the Latin ones that look the same
+LOOK_ALIKE = str.maketrans(
+    "АВЕКМНОРСТУХІЅЈ" + "аеорсухіѕј" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ" + "οναρ",
+    "ABEKMHOPCTYXISJ" + "aeopcyxisj" + "ABEZHIKMNOPTYX" + "ovap",
+)
+MIXED_WORD = re.compile(r"\w*[A-Za-z]\w*")
+
+
+def _latin(label: str) -> str:
+    """With Latin letters for those that look the same, in words that have Latin ones: others may be in their script."""
+    return label if label.isascii() else MIXED_WORD.sub(lambda word: word[0].translate(LOOK_ALIKE), label)
+
+
+def _unpunctuated(label: str) -> str:
+    return label.rstrip(" .,;:") or label  # marks alone are tags
+
+
+LABEL_ASPECTS = {**ASPECTS, "letters of other scripts that look the same": _latin, "marks at the end": _unpunctuated}
+
 
 def same_form(text: str) -> str:
     """What is equal for alike texts."""
@@ -44,15 +63,18 @@ def same_form(text: str) -> str:
 
 
 def same_label(label: str) -> str | Decimal:
-    """What is equal for alike labels: also a number, however it is written."""
-    if NUMBER.fullmatch(label.strip()):
-        return Decimal(label.strip().replace(",", ".")) + 0
-    return same_form(label)
+    """What is equal for alike labels: also a number, however it is written, and what looks the same."""
+    label = _unpunctuated(label.strip())
+    if NUMBER.fullmatch(label):
+        return Decimal(label.replace(",", ".")) + 0
+    return same_form(_latin(label))
 
 
 def difference(alike: Sequence[str]) -> str:
     """In what alike labels differ, in words."""
     if isinstance(same_label(alike[0]), Decimal):
         return "only in how a number is written"
-    found = [aspect for aspect, removed in ASPECTS.items() if len(set(map(removed, alike))) < len(alike)]
-    return f"only in {' and '.join(found)}" if found else ALIKE
+    found = [aspect for aspect, removed in LABEL_ASPECTS.items() if len(set(map(removed, alike))) < len(alike)]
+    if found:
+        return f"only in {' and '.join(found)}"
+    return ALIKE if len(set(map(same_form, alike))) == 1 else "only in how they are written"

@@ -12,6 +12,7 @@ from seqlab.typed_command import command_again
 
 MAX_IN_COMMAND = 8  # paths that a message repeats in a command
 SPLITS = ("train", "validation", "test")
+READ_AS_ONE = "read as one, although the names are those of splits"
 SPLIT_WORDS = {
     **dict.fromkeys(("train", "training", "trn"), "train"),
     **dict.fromkeys(("valid", "validation", "val", "dev", "development"), "validation"),
@@ -116,20 +117,41 @@ def joined_splits(folder: Path, given: Collection[str], without: Collection[str]
             if split := split_named(name):
                 found.setdefault(split, []).append(Path(place, name))
         folders[:] = [name for name in inner if split_named(name) is None]
-    if "train" not in found or len(found) < 2:
+    if not _are_splits(found):
         return ""
     named = _some([str(path.relative_to(folder)) for split in SPLITS for path in found.get(split, [])])
-    options = [
-        word
-        for split in SPLITS[1:]
-        if split not in given
-        for path in found.get(split, [])
-        for word in (f"--{split}", str(path))
-    ]
     apart = "name those to train on, and give the others with --validation and --test"
     if sum(map(len, found.values())) <= MAX_IN_COMMAND:
+        options = _held_out_options(found, given)
         apart = command_again(["train", str(folder)], options, (folder, *found["train"]), without)
-    return f"{folder}: read as one, although the names are those of splits: {named}. To keep them apart: {apart}"
+    return f"{folder}: {READ_AS_ONE}: {named}. To keep them apart: {apart}"
+
+
+def joined_files(source: Sequence[str], given: Collection[str], without: Collection[str]) -> str:
+    """The same for files and folders that were named one by one, in any order, as a shell lists them."""
+    found: dict[str, list[Path]] = {}
+    for item in source:
+        if split := split_named(Path(item).name):
+            found.setdefault(split, []).append(Path(item))
+    if not _are_splits(found):
+        return ""
+    named = _some([str(path) for split in SPLITS for path in found.get(split, [])])
+    apart = "give those that are not for training with --validation and --test"
+    if sum(map(len, found.values())) <= MAX_IN_COMMAND:
+        options = _held_out_options(found, given)
+        held_out = [*map(Path, options[1::2])]
+        apart = command_again(["train", *source], options, without=without, without_paths=held_out)
+    return f"{READ_AS_ONE}: {named}. To keep them apart: {apart}"
+
+
+def _are_splits(found: Collection[str]) -> bool:
+    return "train" in found and len(found) > 1
+
+
+def _held_out_options(found: Mapping[str, Sequence[Path]], given: Collection[str]) -> list[str]:
+    """The options for the held-out files, except those of splits that the user has given."""
+    held_out = [(split, path) for split in SPLITS[1:] if split not in given for path in found.get(split, [])]
+    return [word for split, path in held_out for word in (f"--{split}", str(path))]
 
 
 def _command(folder: Path, layout: dict[str, Path]) -> str:

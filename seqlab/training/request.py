@@ -18,7 +18,7 @@ from seqlab.data.corpora.source import form_and_packing
 from seqlab.data.examples.example_folders import TAGGED
 from seqlab.data.examples.lines import TABLES, column_word, suffix
 from seqlab.data.examples.table_sample import have_same_columns
-from seqlab.data.split_files import find_split_files, has_folders, joined_splits, unwrapped
+from seqlab.data.split_files import find_split_files, has_folders, joined_files, joined_splits, unwrapped
 from seqlab.data.task_inference import infer_task, plain_text_note, unclear_layout
 from seqlab.errors import UsageError
 from seqlab.registry import CORPORA, TASKS
@@ -176,9 +176,11 @@ def _split_files(
             f"corpus.split_ratios is {asked['split_ratios']}, but the test split is given as a file: leave it out, and "
             f"a tenth of the training data is held out for validation."
         )
+    given = [split for split in ("validation", "test") if corpus.get(split)]
+    if len(source) > 1 and (joined := joined_files(source, given, [f"corpus.{key}" for key in asked])):
+        log(joined)
     if len(source) != 1 or source[0] in CORPORA or not _is_folder(source[0]):
         return []
-    given = [split for split in ("validation", "test") if corpus.get(split)]
     folder, inner = Path(source[0]), unwrapped(Path(source[0]))
     found = None if given or asked else find_split_files(inner, folder)
     wraps = inner != folder and (found is not None or has_folders(inner))

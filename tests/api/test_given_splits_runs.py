@@ -162,3 +162,27 @@ def test_another_source_does_not_keep_the_held_out_files_of_a_run(run: seqlab.Ru
     other.write_text("cats are not in here\n" * 100)
     again = seqlab.train(other, like=run, steps=2, out=tmp_path / "again")
     assert again.settings.corpus.validation == again.settings.corpus.test == ()
+
+
+@pytest.mark.parametrize("order", [("train", "valid", "test"), ("test", "train", "valid")])
+def test_splits_that_are_named_one_by_one_are_said_in_any_order(folder: Path, order: tuple[str, ...]):
+    files, said = [str(folder / f"{split}.txt") for split in order], list[str]()
+    with typed_command(["train", *files, "--tokenizer", "word"]):
+        corpus = settings_from_request(files, {}, {}, {}, log=said.append).corpus
+    assert corpus.source == tuple(files)
+    train, valid, test = (str(folder / f"{split}.txt") for split in ("train", "valid", "test"))
+    assert said[0].startswith(f"read as one, although the names are those of splits: {train}, {valid}, {test}. To keep")
+    command = shlex.join(["seqlab", "train", train, "--tokenizer", "word", "--validation", valid, "--test", test])
+    assert said[0].endswith(f"To keep them apart: {command}")
+    said.clear()
+    apart = settings_from_request(train, {}, {}, {"validation": valid, "test": test}, log=said.append)
+    assert apart.corpus.validation == (valid,) and not any("splits" in note for note in said)
+
+
+def test_other_files_are_joined_without_that_note(folder: Path):
+    said: list[str] = []
+    for name in ("a.txt", "latest.txt"):
+        (folder / name).write_text("cats and dogs\n" * 30)
+    for names in (["a.txt", "latest.txt"], ["a.txt", "train.txt"], ["valid.txt", "test.txt"]):
+        settings_from_request([str(folder / name) for name in names], {}, {}, {}, log=said.append)
+    assert not any("splits" in note for note in said)

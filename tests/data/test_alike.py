@@ -52,6 +52,31 @@ def test_what_is_not(one, other):
     assert same_form(one) != same_form(other)
 
 
+@pytest.mark.parametrize(
+    "one, other, how",
+    [
+        ("pos", "p\u043es", "letters of other scripts that look the same"),
+        ("\u0391nger", "Anger", "letters of other scripts that look the same"),
+        ("pos.", "pos", "marks at the end"),
+        ("joy; ", "joy", "marks at the end"),
+        ("P\u043es.", "pos", "how they are written"),
+        ("1.", "1", "how a number is written"),
+    ],
+)
+def test_labels_that_look_the_same(one, other, how):
+    assert same_label(one) == same_label(other)
+    assert difference([one, other]) == f"only in {how}"
+
+
+@pytest.mark.parametrize("one, other", [(".", ","), ("C#", "C"), ("A+", "A"), ("нет", "net"), ("yes?", "yes")])
+def test_labels_that_do_not_look_the_same(one, other):
+    assert same_label(one) != same_label(other)
+
+
+def test_case_is_seen_in_every_script():
+    assert same_label("Нет") == same_label("нет") and same_label("класс A") == same_label("КЛАСС a")
+
+
 @given(st.text())
 def test_a_form_is_its_own_form_and_that_of_other_unicode_forms(text):
     assert same_form(same_form(text)) == same_form(text)

@@ -35,6 +35,7 @@ from seqlab.data.files import existing_path, read_file
 from seqlab.data.folders import files_below, note_links
 from seqlab.data.foreign import Foreign
 from seqlab.data.text.corpus import readable_codec
+from seqlab.data.text.forms import form_of_text
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.wording import counted, ended
 
@@ -189,6 +190,8 @@ def _documents(
         fixes.outputs |= {name: outputs} if outputs else {}
     elif has_base64(content):
         fixes.encoded.append(name)
+    elif (form := form_of_text(file.path)) and not form.is_table:  # tables are usual in Markdown
+        fixes.forms.setdefault(form.looks_like, {})[name] = form.advice
     return _one(text_document(name, content))
 
 

@@ -8,10 +8,13 @@ from typing import Any
 from seqlab.data.documents.document import Document
 from seqlab.data.documents.fixes import DocumentFixes, Unusable
 from seqlab.data.examples.columns import LABELED
+from seqlab.data.examples.json_forms import form_of_file, form_of_line
 from seqlab.data.examples.json_lines import TableRow, parse_object, type_name
 from seqlab.data.examples.lines import JSON_LINES, BadRow, Location, numbered_lines, quote_list
 from seqlab.data.examples.lines import suffix as suffix_of
 from seqlab.data.examples.tables import KEYED_OBJECTS, open_table
+from seqlab.data.file_layout import SAMPLE_BYTES
+from seqlab.data.files import read_beginning
 from seqlab.errors import DataError
 
 FIELDS = {  # the names of the columns that are read, the first that a table has
@@ -34,6 +37,7 @@ def row_documents(
         first = [row for _, row in zip(range(KEYED_OBJECTS), rows, strict=False)]
         if not first:
             raise Unusable(f"'{path}' is empty. Expected one JSON object per line.", "empty")
+        _refuse_other_form(path, first, required)
         rows = chain(first, rows)
         names = list(dict.fromkeys(key for row in first if isinstance(row, TableRow) for key in row.fields))
     else:
@@ -43,6 +47,19 @@ def row_documents(
     if unused := tuple(name for name in names if name not in {*found.values(), *LAYOUT_COLUMNS}):
         fixes.unused.setdefault(unused, []).append(str(path))
     return ((row.location.line, row if isinstance(row, BadRow) else _row(row, found)) for row in rows)
+
+
+def _refuse_other_form(path: Path, first: Sequence[TableRow | BadRow], required: bool) -> None:
+    """Unusable if the file is one JSON value, such as an array of all rows, or if it was asked for and begins with
+    something else than objects: a folder may have any JSON."""
+    if len(first) > 1 and isinstance(first[0], TableRow):
+        return
+    form = form_of_file(path)
+    if form is None and required and not any(isinstance(row, TableRow) for row in first):
+        form = form_of_line(path, read_beginning(path, SAMPLE_BYTES)[0])
+    if form is not None:
+        reason = form.removeprefix(f"{path.name} is ").replace(str(path), "FILE")  # one for all such files
+        raise Unusable(f"'{path}': {form}", reason)
 
 
 def _columns(

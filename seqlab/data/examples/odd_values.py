@@ -13,7 +13,7 @@ from seqlab.wording import counted
 
 FEWEST_NUMBERS, FEWEST_DECIMALS = 20, 6  # different ones, that look measured
 MANY_COPIES = 0.5  # the share of targets from which they are said
-BETWEEN_LABELS = ";|,"
+BETWEEN_LABELS = (";", "|", ",", ";|", ";|,")  # one mark, or several that are mixed
 FEWEST_LISTS = 2  # different labels that look like lists
 BETWEEN_LEVELS = ("::", ">", "/")
 ENOUGH = 20  # examples, among which a label of one alone stands out
@@ -123,33 +123,46 @@ def _measured(labels: Counter[str]) -> list[str]:
 
 def _lists(labels: Counter[str]) -> list[str]:
     """A note on labels that are made of others, as the cells of several labels for one text are."""
-    for mark in BETWEEN_LABELS:
-        joined = [label for label in labels if mark in label.strip(mark)]
-        parts = Counter(part.strip(" []'\"") for label in labels for part in set(label.split(mark)))
-        shared = {part.strip(" []'\"") for label in joined for part in label.split(mark)}
-        if _are_decimals(joined, labels):
-            continue
-        if len(joined) >= FEWEST_LISTS and 2 * sum(parts[part] > 1 for part in shared) > len(shared):
-            named = quote_list(sorted(joined, key=lambda label: -labels[label]), 3, labels)
-            each = "each combination is learned as a class of its own"
-            said = f"{counted(len(joined), 'label')} look like lists of labels, such as {named}: a text has one label"
-            return [*_other_orders(joined, mark, labels), f"{said}, so {each}"]
-    return []
+    found = [(joined, marks) for marks in BETWEEN_LABELS if (joined := _joined(labels, marks))]
+    if not found:
+        return []
+    joined, marks = max(found, key=lambda one: len(one[0]))
+    named = quote_list(sorted(joined, key=lambda label: -labels[label]), 3, labels)
+    each = "each combination is learned as a class of its own"
+    said = f"{counted(len(joined), 'label')} look like lists of labels, such as {named}: a text has one label"
+    return [*_other_orders(joined, marks, labels), f"{said}, so {each}"]
 
 
-def _other_orders(joined: Sequence[str], mark: str, labels: Counter[str]) -> list[str]:
+def _joined(labels: Counter[str], marks: str) -> list[str]:
+    """The labels that are lists if these marks separate their parts; none if most parts are in one label only. Where
+    marks are mixed, half of the parts of a list must be in another label, too: a name may have a comma."""
+    parts = {label: _parts(label, marks) for label in labels}
+    counts = Counter(part for some in parts.values() for part in some)
+    joined = [label for label in labels if any(mark in label.strip(marks) for mark in marks)]
+    if len(marks) > 1:
+        joined = [one for one in joined if 2 * sum(counts[part] > 1 for part in parts[one]) >= len(parts[one])]
+    shared = {part for label in joined for part in parts[label]}
+    are_lists = len(joined) >= FEWEST_LISTS and 2 * sum(counts[part] > 1 for part in shared) > len(shared)
+    return joined if are_lists and not _are_decimals(joined, labels) else []
+
+
+def _parts(label: str, marks: str) -> set[str]:
+    return {part.strip(" []'\"") for part in re.split(f"[{marks}]", label)}
+
+
+def _other_orders(joined: Sequence[str], marks: str, labels: Counter[str]) -> list[str]:
     """A note on lists of the same labels in another order, which are different labels."""
     orders: dict[tuple[object, ...], list[str]] = {}
     for label in joined:
-        parts = {same_form(part.strip(" []'\"")) for part in label.split(mark)}
-        orders.setdefault(tuple(sorted(parts)), []).append(label)
+        orders.setdefault(tuple(sorted(set(map(same_form, _parts(label, marks))))), []).append(label)
     same = [some for some in orders.values() if len(some) > 1]
     if not same:
         return []
     named = quote_list(sorted(max(same, key=lambda some: sum(labels[one] for one in some))), 3, labels)
+    how = f"in another order{' or with other marks between them' if len(marks) > 1 else ''}"
     return [
-        f"{sum(map(len, same)):,} labels are lists of the same labels as another one, in another order, such as "
-        f"{named}: they are different labels. Sort the labels within each cell if they are the same"
+        f"{sum(map(len, same)):,} labels are lists of the same labels as another one, {how}, such as {named}: they are "
+        f"different labels. Sort the labels within each cell if they are the same"
     ]
 
 

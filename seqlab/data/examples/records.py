@@ -9,12 +9,14 @@ from typing import NamedTuple
 from seqlab.data.drawn_tables import drawn_table
 from seqlab.data.examples.csv_records import Record, read_csv
 from seqlab.data.examples.delimiters import DELIMITERS, detect_delimiter, usual_delimiter
+from seqlab.data.examples.line_ends import refuse_joined_rows
 from seqlab.data.examples.lines import COMMENTS, WITHOUT_HEADER, BadRow, Location, numbered_lines, quote_list, suffix
 from seqlab.data.examples.quoting import read_tabbed
 from seqlab.data.examples.swallowed import swallowed_rows
 from seqlab.data.examples.title_lines import header_below
 from seqlab.data.file_layout import SAMPLE_BYTES
 from seqlab.data.files import InputFixes, read_beginning
+from seqlab.data.text.forms import form_of_text
 from seqlab.errors import DataError
 from seqlab.wording import counted
 
@@ -25,10 +27,12 @@ DELIMITER_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", BAR: "vertical b
 
 
 def refuse_other_line(names: Sequence[str], known: Sequence[str], header: Location, named: bool) -> None:
-    """DataError if the first line is no header: one below it looks like that, unless the user `named` the columns; or
-    it has as many fields as the header of training, and none of the `known` names in that."""
+    """DataError if the first line is no header: the file is a dump, or a line below looks like one, unless the user
+    `named` the columns; or it has as many fields as the header of training, and none of the `known` names in that."""
     if suffix(header.path) in WITHOUT_HEADER:
         return
+    if not named and (form := form_of_text(header.path)) and form.is_dump:
+        raise DataError(f"'{header.path}' looks like {form.looks_like}. {form.advice}")
     if not named and (below := header_below(header.path, read_beginning(header.path, SAMPLE_BYTES)[0])):
         raise DataError(f"{header}: {below}")
     same = {name.casefold() for name in names} & {name.casefold() for name in known}
@@ -66,6 +70,7 @@ def content_records(path: Path, fixes: InputFixes, keep_blank: bool) -> Content:
         fixes.delimiters[path.name] = f"{DELIMITERS.get(delimiter, repr(delimiter))}, as its first line says"
     elif delimiter != usual_delimiter(path):
         fixes.delimiters[path.name] = DELIMITERS[delimiter]
+    refuse_joined_rows(path, lines, delimiter)
     skip = math.ceil(fixes.skip_limit * len(lines))
     question = f"Is there a {DELIMITER_NAMES.get(delimiter, delimiter)} outside quotes?"
     if delimiter == "\t" and suffix(path) != ".csv":

@@ -227,7 +227,8 @@ def _refuse_unknown(examples: LocatedExamples, column: str) -> None:
 def _advice(examples: LocatedExamples, column: str, values: Sequence[str]) -> str:
     """What to do about values that name no split."""
     unlabeled = [value for value in values if _letters(value) in UNLABELED]
-    remove = f"Remove the rows with {quote_list(unlabeled)}, which have no answers. " if unlabeled else ""
+    placeholders = "if their answers stand for none, or name their split"  # rows without any are no examples
+    remove = f"Remove the rows with {quote_list(unlabeled)} {placeholders}. " if unlabeled else ""
     return remove + ("" if any(_split(located) == "test" for located in examples) else hold_out_advice(column, values))
 
 

@@ -33,6 +33,7 @@ GAPPED_RULE = re.compile(r"-+(?: +-+)+")
 BOX = "┌╭╔"
 ARCHIVE = re.compile(r"window\.YTD\.\w+(\.\w+)* *= *[\[{]")
 INSERT = re.compile(r"INSERT\s+(?:IGNORE\s+)?INTO\s+(\S+?)\s*(?:\([^)]*\)\s*)?VALUES\b", re.IGNORECASE)
+ROW_OF_VALUES = re.compile(r"\s*\(.*\)[,;]?\s*")  # below VALUES, as phpMyAdmin writes it
 COPY = re.compile(r"COPY (\S+) \(([^)]*)\) FROM stdin;", re.IGNORECASE)
 TIME_CODE = re.compile(r"(?:\d+:)?\d\d:\d\d[.,]\d{3} --> (?:\d+:)?\d\d:\d\d[.,]\d{3}(?: .*)?")  # SubRip, WebVTT
 MIN_TIME_CODES = 0.2  # the share of lines: one of three or four
@@ -61,6 +62,7 @@ class TextForm(NamedTuple):
     is_table: bool = False  # that can be read as it is
     is_spaced: bool = False  # a table whose fields nothing but spaces separate, which must be converted
     is_annotated: bool = False  # by a tool, in columns of its own
+    is_dump: bool = False  # statements with rows in them, which are no table
     has_tags: bool = False  # one beside each word of a line
     is_mail: bool = False
     as_lines: str = ""  # how to write a text on each line, as parallel files need it, where that is another advice
@@ -207,13 +209,18 @@ def _archive(lines: Sequence[str], name: str) -> TextForm | None:
 
 
 def _dump(lines: Sequence[str], name: str) -> TextForm | None:
-    """Statements of SQL that hold most of the text."""
-    found = [(line, match) for line in lines if (match := INSERT.match(line))]
-    if 2 * sum(len(line) for line, _ in found) > sum(map(len, lines)):
-        table = found[0][1][1].strip("`\"'")
-        advice = f"mysql --batch -e {shlex.quote(f'SELECT * FROM {table}')} DATABASE > {new_file('.tsv')}"
-        return TextForm("a dump of a database, statements of SQL", f"Export the table instead, such as: {advice}")
-    return _copy(lines, name)
+    """Statements of SQL that hold most of the text, with their rows beside or below them."""
+    begins = [(place, match) for place, line in enumerate(lines) if (match := INSERT.match(line))]
+    if not begins:
+        return _copy(lines, name)
+    first, statement = begins[0]
+    rows = [line for line in lines[first:] if INSERT.match(line) or ROW_OF_VALUES.fullmatch(line)]
+    if 2 * sum(map(len, rows)) <= sum(map(len, lines)):
+        return None
+    table = statement[1].strip("`\"'")
+    advice = f"mysql --batch -e {shlex.quote(f'SELECT * FROM {table}')} DATABASE > {new_file('.tsv')}"
+    said = f"Export the table instead, such as: {advice}"
+    return TextForm("a dump of a database, statements of SQL", said, is_dump=True)
 
 
 def _copy(lines: Sequence[str], name: str) -> TextForm | None:
@@ -222,7 +229,7 @@ def _copy(lines: Sequence[str], name: str) -> TextForm | None:
         return None
     header = r"\t".join(column.strip(' "') for column in match[2].split(","))
     rows = rf"sed -n '/^COPY {match[1]} /,/^\\\.$/p' {name} | sed '1c\{header}' | sed '$d' > {new_file('.tsv')}"
-    return TextForm("a dump of a database, a COPY of PostgreSQL", f"To make a table of it: {rows}")
+    return TextForm("a dump of a database, a COPY of PostgreSQL", f"To make a table of it: {rows}", is_dump=True)
 
 
 def _mail(lines: Sequence[str], name: str) -> TextForm | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from seqlab.data.new_files import new_file
 
 FIELD = re.compile(r"(?:From |[A-Za-z][A-Za-z0-9-]*:(?: |$))")
+ENVELOPE = re.compile(r"From \S+ .*\d:\d\d.* \d{4}\b")  # above each mail of a mailbox
 CONTINUED = re.compile(r"[ \t]")  # lines of a field, below its first
 TELLING = re.compile(  # fields that most mail has
     r"(message-id|mime-version|received|return-path|delivered-to|date|from|to|subject|content-type)(?=:)", re.IGNORECASE
@@ -40,6 +41,7 @@ def mail_bodies(lines: Sequence[str]) -> str | None:
         if not FIELD.match(line) and not CONTINUED.match(line):
             break
         found |= {field.lower() for field in TELLING.findall(line[:20])}
+<<<<<<< HEAD
     return "header fields" if len(found) >= MIN_TELLING and found & ONLY_MAIL else None
 
 
@@ -74,3 +76,7 @@ def _are_alone(folder: Path, ending: str, paths: set[Path]) -> bool:
         named = (Path(place, name) for name in files if name.endswith(ending) and not name.startswith("."))
         found |= {path for path in named if path.is_file() and not path.is_symlink()}
     return found == paths
+=======
+    is_mail = len(found) >= MIN_TELLING and found & ONLY_MAIL
+    return "header fields" if is_mail or (found and ENVELOPE.match(lines[0])) else None
+>>>>>>> 51a54c47359ca2c0b92e4673f33d7d81fedfc6c1

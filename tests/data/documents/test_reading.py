@@ -1,6 +1,7 @@
 """Files as documents: what is a title, what is empty or equal, which columns are read, and why a file is left out."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -147,3 +148,33 @@ def test_a_page_with_nothing_but_a_title_is_read_like_such_a_row(tmp_path: Path)
     found, notes = read(tmp_path)
     assert [(one.title, one.text) for one in found] == [("Otters", "They swim."), ("", "Dogs")]
     assert len(notes) == 1 and notes[0].startswith("1 of 2 documents has no text: its title is read as the text")
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_an_array_of_documents_is_said_with_the_command(tmp_path: Path, indent: int | None) -> None:
+    rows = [{"id": number, "text": f"penguin {number}"} for number in range(3)]
+    path = tmp_path / "arr.json"
+    path.write_text(json.dumps(rows, indent=indent))
+    with pytest.raises(DataError, match="is one array with a table by rows, not an object per line") as refused:
+        read(path)
+    command = str(refused.value).partition("to convert an array: ")[2]
+    subprocess.run(command, shell=True, cwd=tmp_path, check=True)
+    assert len(read(tmp_path / "new.jsonl")[0]) == 3
+    assert "--column" not in str(refused.value)
+
+
+def test_arrays_in_a_folder_are_left_out_for_what_they_are(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("The otter swims.")
+    for name in ("b.json", "c.json"):
+        (tmp_path / name).write_text('[{"id": 1, "text": "penguin"}, {"id": 2, "text": "seal"}]')
+    kind = "one array with a table by rows, not an object per line"
+    command = "to convert an array: jq -c '.[]' FILE > new.jsonl"
+    assert read(tmp_path)[1] == [f"left out 2 files ({kind}; {command}): b.json, c.json"]
+
+
+def test_documents_that_look_like_something_else_are_said(tmp_path: Path) -> None:
+    cues = "".join(f"{n}\n00:00:{n},100 --> 00:00:{n},900\nThe old man walked.\n\n" for n in range(10, 30))
+    (tmp_path / "a.srt").write_text(cues)
+    (tmp_path / "b.md").write_text("# Animals\n\n" + "| a | b |\n|---|---|\n" + "| otter | seal |\n" * 9)
+    (note,) = read(tmp_path)[1]
+    assert note.startswith("read a.srt as running text, but it looks like subtitles, with time codes. To keep what is")

@@ -31,6 +31,22 @@ def test_lists_of_labels_are_said(labels: dict[str, int]) -> None:
     assert "look like lists of labels, such as " in note and "each combination is learned as a class" in note
 
 
+@pytest.mark.parametrize("labels, number", [
+    ({"a|b": 4, "b|c": 4, "a;c": 4}, 3),
+    ({"a|b": 4, "b;a": 4, "a": 2, "b": 2}, 2),
+    ({"a|b": 4, "b|d": 2, "a;c": 4, "a, d": 2}, 4),
+    ({"a|b": 4, "b|a": 4, "a;c": 4}, 3),
+    ({"a|b": 4, "b|c": 4, "a|c": 2, "News, local": 4}, 3),
+])  # fmt: skip
+def test_lists_between_different_marks_are_counted(labels: dict[str, int], number: int) -> None:
+    assert f"{number} labels look like lists of labels, such as " in odd_labels(Counter(labels))[-1]
+
+
+def test_lists_of_the_same_labels_between_different_marks_are_said():
+    first, _ = odd_labels(Counter({"a|b": 4, "b;a": 4, "a": 2, "b": 2}))
+    assert "in another order or with other marks between them, such as 'a|b' (4), 'b;a' (4)" in first
+
+
 @pytest.mark.parametrize("labels", [{"1,0": 9, "0,0": 4, "1": 3, "0": 5}, {"1,0": 2, "0,0": 3, "0,1": 2, "1,1": 1}])
 def test_decimal_commas_make_no_lists(labels: dict[str, int]) -> None:
     assert odd_labels(Counter(labels)) == []

@@ -221,6 +221,6 @@ def test_known_words_are_honored_beside_the_value_of_test_rows_and_others_are_sa
 
 def test_unlabeled_rows_are_not_suggested_for_testing(write):
     path = write("a.csv", table(["TRAIN", "training", "eval", "x", "unlabeled", "training", "eval"]))
-    with pytest.raises(DataError, match="Remove the rows with 'unlabeled', which have no answers") as refused:
+    with pytest.raises(DataError, match="Remove the rows with 'unlabeled' if their answers stand for none") as refused:
         open_examples("labeled", corpus(path))
     assert "=unlabeled" not in str(refused.value) and "'eval'" not in str(refused.value)

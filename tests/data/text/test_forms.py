@@ -26,6 +26,10 @@ COPY = (
     "SET x = 0;\nCOPY public.r (text, label) FROM stdin;\n" + "".join("\t".join(row) + "\n" for row in ROWS) + "\\.\n"
 )
 INSERTS = "-- MySQL dump\nINSERT INTO `r` VALUES " + ",".join(f"({at},'{text}')" for at, (text, _) in enumerate(ROWS))
+VALUES = ",\n".join(f"({at}, '{text}', '{label}')" for at, (text, label) in enumerate(ROWS))
+ROW_BY_ROW = (
+    f"-- phpMyAdmin SQL Dump\nSET SQL_MODE = 'NO';\n\nINSERT INTO `r` (`id`, `text`, `label`) VALUES\n{VALUES};\n"
+)
 TAGGED = "Mary/NNP often/RB saw/VBD 1/2/CD cats/NNS ./.\n" * 12
 ARCHIVE = 'window.YTD.tweets.part0 = [ {\n "tweet" : { "full_text" : "hello" }\n} ]\n'
 RTF = "{\\rtf1\\ansi\\deff0 the river and the fox\\par\n" + "more of it\\par\n" * 9 + "}\n"
@@ -33,6 +37,8 @@ PROSE = [
     "Either/or, he said.\nAnd/or both.\nSo it was.\nThe end.\n" * 4,
     "https://a.com/A\nhttps://a.com/B\n" * 9,
     "INSERT INTO t VALUES (1);\nThis statement adds a row, as we have seen in the chapter before this one.\n" * 5,
+    "INSERT INTO t VALUES\n(1, 'a'),\n(2, 'b');\nIt adds two rows, as we have seen in the chapter before this one.\n"
+    * 5,
     '"Yes," he said.\n"No."\n"Why not?"\n"So."\n' * 5,
     "+1 for that\n| a | b |\nplain words\nmore of them\n",
     "The command COPY reads rows.\n" * 5,
@@ -108,7 +114,20 @@ def test_the_command_gets_the_json_of_an_archive(write: Write) -> None:
 
 def test_what_only_other_programs_convert_is_said(write: Write) -> None:
     assert "unrtf --text" in command(write("a.txt", RTF))
-    assert "SELECT * FROM r" in command(write("dump.sql", INSERTS))
+
+
+@pytest.mark.parametrize("dump", [INSERTS, ROW_BY_ROW, ROW_BY_ROW.partition("\n\n")[2]])
+def test_a_dump_is_told_wherever_its_rows_stand(write: Write, dump: str) -> None:
+    path = write("dump.sql", dump)
+    assert "SELECT * FROM r" in command(path)
+    with pytest.raises(DataError, match=r"looks like a dump of a database, .* 'SELECT \* FROM r'") as refused:
+        open_examples("labeled", CorpusSettings(source=(str(path),)))
+    assert "columns" not in str(refused.value)
+
+
+def test_statements_below_a_header_are_texts(write: Write) -> None:
+    rows = "".join(f"INSERT INTO t VALUES ({at});\t{'ab'[at % 2]}\n" for at in range(30))
+    assert len(read_labeled(write("a.tsv", f"text\tlabel\n{rows}"), None, InputFixes())) == 30
 
 
 @pytest.mark.parametrize("indent", [None, 1])

@@ -174,3 +174,10 @@ def test_the_command_for_a_packed_file_makes_what_it_makes_of_the_file(tmp_path,
         (new,) = folder.glob("new.*")
         made.append((new.name, new.read_bytes()))
     assert made[0] == made[1] and b"old" in made[0][1]
+
+
+def test_a_mailbox_is_told_by_the_line_above_each_mail(tmp_path):
+    mail = f"From a@b.c Mon Jan  1 00:00:00 2024\nFrom: A <a@b.c>\nSubject: x\n\n{PROSE}\n"
+    (tmp_path / "a.mbox").write_text(mail * 40)
+    (note,) = open_corpus([str(tmp_path / "a.mbox")]).fixes.source_notes
+    assert note.startswith("read a.mbox as running text, but it looks like mail, with header fields. To get its text: ")
