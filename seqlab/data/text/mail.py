@@ -41,8 +41,8 @@ def mail_bodies(lines: Sequence[str]) -> str | None:
         if not FIELD.match(line) and not CONTINUED.match(line):
             break
         found |= {field.lower() for field in TELLING.findall(line[:20])}
-<<<<<<< HEAD
-    return "header fields" if len(found) >= MIN_TELLING and found & ONLY_MAIL else None
+    is_mail = len(found) >= MIN_TELLING and found & ONLY_MAIL
+    return "header fields" if is_mail or (found and ENVELOPE.match(lines[0])) else None
 
 
 def one_mail_command(name: str) -> str:
@@ -76,7 +76,3 @@ def _are_alone(folder: Path, ending: str, paths: set[Path]) -> bool:
         named = (Path(place, name) for name in files if name.endswith(ending) and not name.startswith("."))
         found |= {path for path in named if path.is_file() and not path.is_symlink()}
     return found == paths
-=======
-    is_mail = len(found) >= MIN_TELLING and found & ONLY_MAIL
-    return "header fields" if is_mail or (found and ENVELOPE.match(lines[0])) else None
->>>>>>> 51a54c47359ca2c0b92e4673f33d7d81fedfc6c1
