@@ -222,6 +222,22 @@ def test_a_recipe_says_how_long(text: Path, monkeypatch: pytest.MonkeyPatch):
     assert data.deciding_split == "validation" and any("validation" in note for note in plan.notes)
 
 
+@pytest.mark.parametrize("window", [32, 4096])
+def test_models_may_have_batches_of_their_own(text: Path, window: int, monkeypatch: pytest.MonkeyPatch):
+    """In equal tokens; all are scored in one window, even if the text is too short for the larger batch."""
+    models = {str(size): {"backbone": {"name": "rnn"}, "task": {"batch_size": size}} for size in (2, 64)}
+    monkeypatch.setattr("seqlab.comparison.plan.request.find_recipe", lambda name: Recipe(name, "", models))
+    monkeypatch.setitem(SECONDS, "2", 0.01)
+    monkeypatch.setitem(SECONDS, "64", 0.01)
+    options = {"window": window, "embedding": 16, "budget": "tokens=12800", "match": "params=1k", "tune": 0}
+    request = build_request(str(text), "mine", {}, options)
+    data = prepare_data(request, text.parent, lambda _: None)
+    plan = make_plan(request, data, lambda _: None)
+    small, large = (data.models[name].task.settings for name in ("2", "64"))
+    assert small.option("window", None) == large.option("window", None) <= window
+    assert small.batch_size < large.batch_size and steps(plan)["2"] > steps(plan)["64"]
+
+
 def test_differences_are_named():
     was = {"a": 1, "b": {"c": [1, 2], "d": None}, "only": {"x": 1}}
     assert difference(was, {"a": 1, "b": {"c": (1, 2), "d": 3}}) == [

@@ -1,7 +1,7 @@
 """The data that all entrants share: splits, vocabulary, and batch sizes that fit it."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,8 @@ from seqlab.tasks.task import Task
 from seqlab.tasks.too_long import left_out, trained_split
 from seqlab.training.budget import check_trainable
 from seqlab.wording import counted
+
+FITTED = ("window", "batch_size", "max_target_length", "max_target_ratio")  # task settings that follow from the data
 
 
 @dataclass(frozen=True)
@@ -98,8 +100,21 @@ def prepare_data(request: ComparisonRequest, directory: Path, log: Callable[[str
     if vocabulary is not None:
         said.all(borrowed_note(dataset.splits, vocabulary, teacher_path(first), "a teacher"))
     said.all(seen_before_notes(origins(first, None), dataset))
-    sizes = task.fit_settings(first, dataset, said).resolved()["task"]
-    dataset = replace(dataset, notes=tuple(said.notes))
-    fitted = ("window", "batch_size", "max_target_length", "max_target_ratio")
-    fit = {f"task.{key}": sizes[key] for key in fitted if key in sizes}
-    return ComparisonData({name: model.with_values(**fit) for name, model in models.items()}, dataset)
+    models = _fitted(task, models, dataset, said)
+    return ComparisonData(models, replace(dataset, notes=tuple(said.notes)))
+
+
+def _fitted(
+    task: type[Task], models: Mapping[str, RunSettings], dataset: Dataset, said: KeptNotes
+) -> dict[str, RunSettings]:
+    """The models with sizes that fit the data. All have one window, since they are scored in it; their batches may
+    differ."""
+    by_size = {model.task.settings.batch_size: model for model in models.values()}
+    fits = {size: task.fit_settings(model, dataset, said).resolved()["task"] for size, model in by_size.items()}
+    windows = [fit["window"] for fit in fits.values() if "window" in fit]
+
+    def sizes(model: RunSettings) -> dict[str, Any]:
+        fit = fits[model.task.settings.batch_size] | ({"window": min(windows)} if windows else {})
+        return {f"task.{key}": fit[key] for key in FITTED if key in fit}
+
+    return {name: model.with_values(**sizes(model)) for name, model in models.items()}

@@ -19,7 +19,7 @@ BUDGETS = ("steps", "tokens", "flops", "seconds")
 SIZES = ("params", "total", "non-embedding", "flops")
 # task settings that must agree: they determine what is read and how it is scored
 SCORED_ALIKE = (
-    *("name", "window", "batching", "mode", "batch_size", "max_length", "max_target_length"),
+    *("name", "window", "batching", "mode", "max_length", "max_target_length"),
     *("max_target_ratio", "shared_vocabulary", "beam", "length_penalty", "metric", "bleu_tokenizer"),
 )
 TUNED = {"lr": "train.lr", "layers": "backbone.layers"}  # whatever they are set to; trials begin at the batch size
