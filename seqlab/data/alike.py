@@ -40,6 +40,7 @@ LOOK_ALIKE = str.maketrans(
     "АВЕКМНОРСТУХІЅЈ" + "аеорсухіѕј" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ" + "οναρ",
     "ABEKMHOPCTYXISJ" + "aeopcyxisj" + "ABEZHIKMNOPTYX" + "ovap",
 )
+LAST_MARKS = re.compile(r"[ .,;:]*[.,;:] *$")
 MIXED_WORD = re.compile(r"\w*[A-Za-z]\w*")
 
 
@@ -49,7 +50,7 @@ def _latin(label: str) -> str:
 
 
 def _unpunctuated(label: str) -> str:
-    return label.rstrip(" .,;:") or label  # marks alone are tags
+    return LAST_MARKS.sub("", label) or label  # marks alone are tags
 
 
 LABEL_ASPECTS = {**ASPECTS, "letters of other scripts that look the same": _latin, "marks at the end": _unpunctuated}
@@ -70,11 +71,18 @@ def same_label(label: str) -> str | Decimal:
     return same_form(_latin(label))
 
 
+def _without_all_but(aspect: str, label: str) -> str:
+    """What is left of a label if it is the same in every other aspect."""
+    for other, removed in LABEL_ASPECTS.items():
+        label = label if other == aspect else removed(label)
+    return label
+
+
 def difference(alike: Sequence[str]) -> str:
     """In what alike labels differ, in words."""
     if isinstance(same_label(alike[0]), Decimal):
         return "only in how a number is written"
-    found = [aspect for aspect, removed in LABEL_ASPECTS.items() if len(set(map(removed, alike))) < len(alike)]
+    found = [aspect for aspect in LABEL_ASPECTS if len({_without_all_but(aspect, label) for label in alike}) > 1]
     if found:
         return f"only in {' and '.join(found)}"
     return ALIKE if len(set(map(same_form, alike))) == 1 else "only in how they are written"

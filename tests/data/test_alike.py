@@ -59,7 +59,7 @@ def test_what_is_not(one, other):
         ("\u0391nger", "Anger", "letters of other scripts that look the same"),
         ("pos.", "pos", "marks at the end"),
         ("joy; ", "joy", "marks at the end"),
-        ("P\u043es.", "pos", "how they are written"),
+        ("P\u043es.", "pos", "case and letters of other scripts that look the same and marks at the end"),
         ("1.", "1", "how a number is written"),
     ],
 )
@@ -96,7 +96,8 @@ def test_numbers_are_labels_however_they_are_written():
         (["a", "a\u200b"], "only in invisible characters"),
         (["a", "a\x08"], "only in invisible characters"),
         (["a b", "a  b"], "only in spaces"),
-        (["A", "a\u200b"], ALIKE),
+        (["A", "a\u200b"], "only in case and invisible characters"),
+        (["Neg.", "neg", "ne\u200bg"], "only in case and invisible characters and marks at the end"),
         (["1", "1.0"], "only in how a number is written"),
     ],
 )
