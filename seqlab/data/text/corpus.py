@@ -13,6 +13,7 @@ from pathlib import Path
 from seqlab.data.builtin_names import shadow_notes
 from seqlab.data.encoding import UTF8, recognize_encoding
 from seqlab.data.examples.lines import TEXT_TABLES, suffix
+from seqlab.data.file_layout import recognize_layout
 from seqlab.data.file_names import shorten
 from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, read_bytes, read_file
 from seqlab.data.folders import COPIED, copies_among, files_below, is_result, note_links
@@ -270,8 +271,22 @@ def _from_stdin(copy: Path | None) -> Corpus:
         copy = copy_stdin()
     elif not copy.is_file():
         raise MissingInput(f"the text that this run read from standard input is missing: there is no '{copy}'.")
-    corpus = corpus_from_files({copy: readable_codec(copy)[0] or UTF8}, "stdin", InputFixes())
+    fixes = InputFixes(remarks=_stdin_notes(copy))
+    corpus = corpus_from_files({copy: readable_codec(copy)[0] or UTF8}, "stdin", fixes)
     return replace(corpus, stdin_copy=copy, blocks=lambda: _called_by_name(copy, corpus.blocks))
+
+
+def _stdin_notes(copy: Path) -> list[str]:
+    """What a file with these lines is noted or refused for: a pipe has no name from which a task is inferred."""
+    if form := form_of_text(copy):
+        looks = f"it looks like {form.looks_like}"
+    elif layout := recognize_layout(copy):
+        looks = layout.reason.replace(copy.name, "standard input")
+    else:
+        return []
+    return [
+        f"read standard input as running text, but {looks}. Save it to a file: seqlab doctor FILE says how to read it"
+    ]
 
 
 def _called_by_name(copy: Path, blocks: Callable[[], Iterator[str]]) -> Iterator[str]:

@@ -192,6 +192,20 @@ def test_what_was_kept_of_standard_input_may_be_gone(tmp_path):
         open_corpus(["-"], stdin_copy=tmp_path / "corpus.txt")
 
 
+@pytest.mark.parametrize(
+    "text, looks",
+    [
+        ('{"text": "The old man walked."}\n' * 30, "it looks like JSON lines"),
+        ("the old man\tder alte Mann\n" * 30, "100% of the lines of standard input have 2 fields separated by tabs"),
+        (SONG, None),
+    ],
+)
+def test_what_is_no_running_text_is_said_of_standard_input_too(monkeypatch, text, looks):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    said = [note for note in open_corpus(["-"]).fixes.notes() if "as running text" in note]
+    assert len(said) == (looks is not None) and all(looks in note and "seqlab doctor FILE" in note for note in said)
+
+
 def test_nothing_is_piped_in(monkeypatch):
     class Terminal(io.StringIO):
         def isatty(self):
