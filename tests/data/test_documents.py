@@ -192,6 +192,28 @@ def test_what_is_not_searched_is_said(tmp_path: Path) -> None:
     ]
 
 
+def test_the_id_of_each_row_is_the_first_that_it_has(tmp_path: Path) -> None:
+    rows = [{"id": f"A{number}", "text": f"otter {number}"} for number in range(11)]
+    rows += [{"_id": "A11", "id": "other", "text": "seal"}, {"_id": "", "doc_id": "A12", "text": "fish"}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    fixes = DocumentFixes()
+    assert [document.id for document in read_documents([tmp_path / "a.jsonl"], fixes)] == [f"A{n}" for n in range(13)]
+    assert fixes.notes() == []
+    (tmp_path / "b.csv").write_text("id,doc_id,text\n1,7,otter\n2,7,seal\n")
+    assert [document.id for document in read_documents([tmp_path / "b.csv"], fixes)] == ["1", "2"]
+    assert fixes.notes() == ["column 'doc_id' of b.csv not read (--column text=NAME reads another)"]
+
+
+def test_rows_without_an_id_among_others_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": "1", "text": "otter"}\n{"text": "seal"}\n{"id": null, "text": "fish"}\n')
+    (tmp_path / "b.jsonl").write_text('{"text": "whale"}\n{"text": "shark"}\n')  # as usual: nothing to say
+    fixes = DocumentFixes()
+    found = [document.id for document in read_documents([path, tmp_path / "b.jsonl"], fixes)]
+    assert found[:3] == ["1", f"{path.as_posix()}:2", f"{path.as_posix()}:3"]
+    assert fixes.notes() == ["2 rows without an id named by file and line, in a.jsonl, whose other rows have one"]
+
+
 @pytest.mark.parametrize("line", ["ACGTacgtnn" * 6, "MKVLAAGIVG" * 6, "acgtacgtac" * 6, "0123456789abcdef" * 4])
 def test_sequences_of_letters_are_no_base64(tmp_path: Path, line: str) -> None:
     (tmp_path / "a.fa").write_text(">one\n" + f"{line}\n" * 9 + ">two\n" + f"{line}\n" * 9)

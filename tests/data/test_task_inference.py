@@ -42,12 +42,30 @@ def test_words_and_tags_are_known_by_the_ending(written, name):
         ("a.jsonl", '{"text": ""}\n{"text": "", "label": 1}\n', "classify", "a.jsonl has the keys 'text' and 'label'"),
         ("a.csv", "id,keyword,text,target\n", "classify", "a.csv has the columns 'text' and 'target'"),
         ("a.tsv", "source\ttarget", "translate", "a.tsv has the columns 'source' and 'target'"),
+        ("a.csv", "source,target,document\n", "translate", "a.csv has the columns 'source' and 'target'"),
         ("a.tsv", "de\ten\n", "translate", "a.tsv has the columns 'de' and 'en'"),
         ("a.ndjson", '{"src": "x", "tgt": "y", "id": 1}', "translate", "a.ndjson has the keys 'src' and 'tgt'"),
     ],
 )
 def test_tables_are_known_by_their_columns(written, name, content, task, reason):
     assert infer_task([written(name, content)]) == (task, reason)
+
+
+@pytest.mark.parametrize(
+    "header, row, columns",
+    [
+        ("source,target,document", "ein Otter {0},an otter {0},d1", "'source' and 'target'"),
+        ("document,target,source", "d1,yes we can,ja wir können", "'source' and 'target'"),  # repeated sentences
+        ("title,Source,Target", "A title that is long,Otter {0},otter {0}", "'Source' and 'Target'"),
+        ("text,target,source", "the otter swims {0},1,web", "'text' and 'target'"),
+        ("source,target,document", "web,animals,the otter swims {0}", "'document' and 'target'"),
+        ("document,label,text", "d1,animals,the otter swims {0}", "'text' and 'label'"),
+    ],
+)
+def test_a_source_and_its_target_are_a_pair_unless_the_targets_are_labels(written, header, row, columns):
+    path = written("a.csv", "\n".join([header, *(row.format(number) for number in range(20))]))
+    task = "translate" if "ource" in columns else "classify"
+    assert infer_task([path]) == (task, f"a.csv has the columns {columns}")
 
 
 @pytest.mark.parametrize(

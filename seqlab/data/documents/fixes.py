@@ -30,6 +30,7 @@ class DocumentFixes(InputFixes):
     to_name_text: str = NAME_IT  # what to do about a table without a column of texts, where a command has no --column
     unreadable: dict[str, str] = field(default_factory=dict)  # files of a folder, and why
     unused: dict[tuple[str, ...], list[str]] = field(default_factory=dict)  # columns that are not read, and files
+    without_id: dict[str, int] = field(default_factory=dict)  # rows of files that have ids in other rows
     outputs: dict[str, int] = field(default_factory=dict)  # cells of notebooks that have some
     mail_parts: dict[str, int] = field(default_factory=dict)  # of e-mails, other than their text
     encoded: list[str] = field(default_factory=list)  # files with lines of base64
@@ -55,6 +56,10 @@ class DocumentFixes(InputFixes):
             notes.append(f"{columns} of {first_names(files)} not read{another}")
         for name, files in self.own_columns.items():
             notes.append(f"no column '{name}' in {name_files(files)}: read by the usual columns")
+        if self.without_id:
+            rows = counted(sum(self.without_id.values()), "row")
+            files = first_names([*self.without_id])
+            notes.append(f"{rows} without an id named by file and line, in {files}, whose other rows have one")
         if self.outputs:
             cells = counted(sum(self.outputs.values()), "notebook cell")
             notes.append(f"outputs of {cells} not read, in {first_names([*self.outputs])}")

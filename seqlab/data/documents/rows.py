@@ -1,6 +1,7 @@
 """The rows of tables and of JSON lines as documents."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from seqlab.data.file_layout import SAMPLE_BYTES
 from seqlab.data.files import read_beginning
 from seqlab.errors import DataError
 
-FIELDS = {  # the names of the columns that are read, the first that a table has
+FIELDS = {  # the names of the columns that are read, the first that a table has; of ids the first that a row has
     "id": ("_id", "id", "doc_id", "docid"),
     "title": ("title", "heading", "name"),
     "text": ("text", "body", "contents", "content", "abstract"),
@@ -44,9 +45,35 @@ def row_documents(
         table = open_table(path, LABELED, fixes)
         rows, names = iter(table.all_rows()), table.names
     found = _columns(path, names, columns, fixes, required)
-    if unused := tuple(name for name in names if name not in {*found.values(), *LAYOUT_COLUMNS}):
+    requested = columns.get("id")
+    ids = (requested,) if requested is not None and requested == found.get("id") else FIELDS["id"]
+    return _numbered_rows(path, rows, names, found, ids, fixes)
+
+
+def _numbered_rows(
+    path: Path,
+    rows: Iterable[TableRow | BadRow],
+    names: Sequence[str],
+    found: Mapping[str, str],
+    ids: Sequence[str],
+    fixes: DocumentFixes,
+) -> Iterator[tuple[int, Document | BadRow]]:
+    """The documents with their lines. Which columns were not read is known at the end: files that were joined may name
+    their ids differently."""
+    read: Counter[str | None] = Counter()  # documents by the column of their id
+    for row in rows:
+        if isinstance(row, BadRow):
+            yield row.location.line, row
+            continue
+        column = next((name for name in ids if row.fields.get(name) not in (None, "")), None)
+        document = _row(row, found, column)
+        if isinstance(document, Document):
+            read[column] += 1
+        yield row.location.line, document
+    if read[None] and len(read) > 1:
+        fixes.without_id[str(path)] = read[None]
+    if unused := tuple(name for name in names if name not in {*found.values(), *read, *LAYOUT_COLUMNS}):
         fixes.unused.setdefault(unused, []).append(str(path))
-    return ((row.location.line, row if isinstance(row, BadRow) else _row(row, found)) for row in rows)
 
 
 def _refuse_other_form(path: Path, first: Sequence[TableRow | BadRow], required: bool) -> None:
@@ -88,10 +115,10 @@ def _columns(
     return found
 
 
-def _row(row: TableRow, columns: Mapping[str, str]) -> Document | BadRow:
+def _row(row: TableRow, columns: Mapping[str, str], id_column: str | None) -> Document | BadRow:
     try:
         text, title = _string(row, columns["text"]), _string(row, columns.get("title"))
-        name = _string(row, columns.get("id")) or f"{row.location.path.as_posix()}:{row.location.line}"
+        name = _string(row, id_column) or f"{row.location.path.as_posix()}:{row.location.line}"
         (text + title + name).encode()
     except UnicodeEncodeError:
         return BadRow(row.location, "it contains half of a surrogate pair, which is not a character.")

@@ -171,7 +171,7 @@ def may_be_labels(rows: Sequence[Fields], name: str) -> bool:
 def suggest_pair(rows: Sequence[Fields]) -> tuple[str, str] | None:
     """Two columns of texts, that the user may name: known names; else the longest, in their order. None if fewer
     columns have texts: numbers are none, nor are values that hardly differ."""
-    texts = [name for name in rows[0] if 2 * _different(rows, name) > len(rows) and not has_numbers(rows, name)]
+    texts = [name for name in rows[0] if _has_texts(rows, name)]
     if len(texts) < 2:
         return None
     lengths = {name: length_of(rows, name) for name in texts}
@@ -184,6 +184,18 @@ def suggest_pair(rows: Sequence[Fields]) -> tuple[str, str] | None:
         return (known[0][0], other) if role == 0 else (other, known[1][0])
     source, target = sorted(sorted(texts, key=lengths.__getitem__)[-2:], key=texts.index)
     return source, target
+
+
+def is_pair_rather(rows: Sequence[Fields], labeled: tuple[str, str], pair: tuple[str, str]) -> bool:
+    """Whether one column is the target of a source rather than the label of a text, as of sentences with a column
+    'document'. Not if it has labels, and the text is longer than the source, which then says where it is from."""
+    if labeled[1] != pair[1] or labeled[0] == pair[0]:
+        return False
+    return not rows or _has_texts(rows, pair[1]) or length_of(rows, pair[0]) >= length_of(rows, labeled[0])
+
+
+def _has_texts(rows: Sequence[Fields], name: str) -> bool:
+    return 2 * _different(rows, name) > len(rows) and not has_numbers(rows, name)
 
 
 def has_numbers(rows: Sequence[Fields], name: str) -> bool:
