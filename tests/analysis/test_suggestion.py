@@ -132,7 +132,7 @@ def test_a_sample_stands_for_the_whole():
     result = replace(scan_text(sample), characters=10 * 4800)
     wanted = SuggestedSettings({"hidden": 8, "embedding": 4, "window": 16, "batch_size": 4, "steps": 10**9}, [])
     suggestion, _ = estimate_training(wanted, result, sample)
-    assert suggestion.settings["steps"] == 10 * prepare.MAX_EPOCHS * (4320 // 64)
+    assert suggestion.settings["steps"] == 10 * prepare.MAX_EPOCHS * 4320 / 64
 
 
 @pytest.mark.parametrize(
