@@ -3,7 +3,9 @@
 import warnings
 from collections.abc import Sequence
 
+from seqlab.data.examples.checks import GIVEN
 from seqlab.data.examples.example import Examples
+from seqlab.data.examples.groups import Groups, known_groups
 from seqlab.data.files import STANDARD_INPUT
 from seqlab.data.near_copies import near_copied_examples
 from seqlab.data.overlap import LITTLE, MAX_OVERLAP, Overlap, example_overlap, measure_overlap
@@ -26,7 +28,7 @@ def trained_on(run: Run, sources: Sequence[str]) -> tuple[float | None, str]:
     if isinstance(given, Examples):
         splits = given.splits["whole"], training.splits["train"]
         same, near = (compare(*splits) for compare in (example_overlap, near_copied_examples))
-        return same.share, _sentence(same, "examples") + _with_changes(same, near)
+        return same.share, _sentence(same, "examples") + _with_changes(same, near) + _of_known_groups(given, training)
     overlap = measure_overlap(given, "whole", training)
     return overlap.share, _sentence(overlap, "text")
 
@@ -47,6 +49,17 @@ def _with_changes(same: Overlap, near: Overlap) -> str:
         return ""
     counts = f"({near.repeated:,} of {near.checked:,} {near.unit})"
     return f" With small changes, {near.share:.0%} of it is {counts}{_warning(near)}."
+
+
+def _of_known_groups(given: Examples, training: Examples) -> str:
+    """Nothing without a column of groups, or if all groups are new."""
+    if given.groups is None or training.groups is None:
+        return ""
+    column = training.groups.column
+    same = [group and group._replace(column=column) for group in given.groups.splits["whole"]]  # perhaps in other case
+    groups = Groups(column, {"train": training.groups.splits["train"], GIVEN: same})
+    belong = Overlap("examples", len(groups.splits[GIVEN]), groups.shared(GIVEN))
+    return f" {known_groups(groups)}{_warning(belong)}." if belong.repeated else ""
 
 
 def _warning(overlap: Overlap) -> str:

@@ -112,7 +112,8 @@ class ExampleTask(Task):
         trained_on = settings.corpus
         named = trained_on.columns if Path(source[0]).suffix == Path(trained_on.source[0]).suffix else None
         splits = NONE if trained_on.split_column == NONE else AUTO
-        corpus = CorpusSettings(source=source, columns=named, split_column=splits, skip_limit=trained_on.skip_limit)
+        same = {"groups": trained_on.groups, "skip_limit": trained_on.skip_limit}
+        corpus = CorpusSettings(source=source, columns=named, split_column=splits, **same)
         kind = cls._example_kind(settings)
         if kind == "pairs":
             refuse_swapped({"training": trained_on.source, "given": source}, trained_on.columns)

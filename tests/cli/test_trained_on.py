@@ -11,6 +11,7 @@ from example_files import labelled
 from small_runs import train_small
 
 from seqlab import api
+from seqlab.errors import SeqlabWarning
 from seqlab.training.progress import Reporter
 
 Command = Callable[..., Any]
@@ -64,3 +65,41 @@ def test_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seqlab: Comma
     said = " ".join(seqlab("evaluate", "l", "reposts.tsv").out.split())
     assert said.startswith("None of this data is in the training examples (0 of 60 inputs). With small changes, ")
     assert "new data will be harder." in said
+
+
+def by_authors(first: int, count: int, header: str = "text,label,author") -> str:
+    """New texts of the same twenty authors."""
+    rows = (f"{words(6, seed=at)},{'good' if at % 3 else 'bad'},Author {at % 20}" for at in range(first, first + count))
+    return "\n".join([header, *rows]) + "\n"
+
+
+@pytest.mark.filterwarnings("ignore::seqlab.errors.SeqlabWarning")  # on few examples and unknown words
+def test_examples_of_known_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seqlab: Command) -> None:
+    """New texts of authors that the run was trained on are easier than those of new authors."""
+    monkeypatch.chdir(tmp_path)
+    Path("train.csv").write_text(by_authors(0, 100), encoding="utf-8")
+    Path("validation.csv").write_text(by_authors(100, 40).replace("Author", "Other"), encoding="utf-8")
+    sizes: dict[str, Any] = {"hidden": 8, "embedding": 8, "batch_size": 4, "threads": 1, "steps": 2}
+    groups = {"corpus.groups": "author", "corpus.validation": ["validation.csv"]}
+    api.train("train.csv", out="r", reporter=Reporter(), settings=groups, **sizes)
+    new = "None of this data is in the training examples (0 of 40 inputs)."
+    belong = "given examples belong to a group that is also in the training split"
+
+    Path("known.csv").write_text(by_authors(200, 40, "text,label,Author"), encoding="utf-8")
+    answer = seqlab("evaluate", "r", "known.csv")
+    assert " ".join(answer.out.split()).startswith(f"{new} 40 of the 40 {belong}: new data will be harder.")
+    with pytest.warns(SeqlabWarning) as noted:
+        api.evaluate("r", "known.csv")
+    assert not [note for note in noted if "not used" in str(note.message)]
+    Path("half.csv").write_text(by_authors(200, 40).replace("Author 1", "Nobody "), encoding="utf-8")
+    assert api.evaluate("r", "half.csv").trained_note.startswith(f"{new} 18 of the 40 {belong}")
+
+    Path("none.csv").write_text(by_authors(200, 40).replace("Author", "Stranger"), encoding="utf-8")
+    Path("without.csv").write_text(by_authors(200, 40, "text,label,stars"), encoding="utf-8")
+    for file in ("none.csv", "without.csv"):
+        assert api.evaluate("r", file).trained_note == new
+    for label in ("good", "bad"):
+        folder = Path("folder") / label
+        folder.mkdir(parents=True)
+        (folder / "1.txt").write_text(words(9, seed=len(label)), encoding="utf-8")
+    assert seqlab("evaluate", "r", "folder").code == 0  # it has no columns

@@ -75,13 +75,19 @@ def find_columns(
 
 def find_other_column(names: Sequence[str], requested: str, used: Sequence[str], header: Location, setting: str) -> str:
     """The column that a setting names, besides those that are read already."""
-    free = [name for name in names if name not in used]
-    matches = [name for name in free if name == requested]
-    matches = matches or [name for name in free if name.casefold() == requested.casefold()]
+    matches = match_other_columns(names, requested, used)
     if len(matches) != 1:
+        free = [name for name in names if name not in used]
         others = f"the other columns are {quote_list(free)}" if free else "there is no other column"
         raise DataError(f"{header}: {setting} names '{requested}', but {others}.")
     return matches[0]
+
+
+def match_other_columns(names: Sequence[str], requested: str, used: Sequence[str]) -> list[str]:
+    """The columns of this name besides those that are read already; in any case if none has exactly this name."""
+    free = [name for name in names if name not in used]
+    exact = [name for name in free if name == requested]
+    return exact or [name for name in free if name.casefold() == requested.casefold()]
 
 
 def known_columns(names: Sequence[str], pair: ColumnPair) -> tuple[str, str] | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from seqlab.data.alike import difference, same_form
-from seqlab.data.examples.columns import find_other_column
+from seqlab.data.examples.columns import find_other_column, match_other_columns
 from seqlab.data.examples.lines import MISSING_VALUES, Group, LocatedExamples, Location, quote_list
 from seqlab.data.files import InputFixes
 from seqlab.wording import counted
@@ -40,13 +40,18 @@ class Groups:
         return sum(group in known for group in self.splits[split])
 
 
-def find_group_columns(names: Sequence[str], requested: str, used: Sequence[str], header: Location) -> list[str]:
-    """The columns that may name groups: the requested one, or those with known names; not one that is read already."""
-    if requested == NONE:
+def find_group_columns(
+    names: Sequence[str], requested: str, used: Sequence[str], header: Location, trains: bool
+) -> list[str]:
+    """The columns that may name groups: the requested one, or those with known names; not one that is read already.
+    A table that a run is scored on need not have the one that was requested for training."""
+    if requested == NONE or (requested == AUTO and not trains):
         return []
     if requested == AUTO:
         known = [name for name in dict.fromkeys(names) if name not in used and _stem(name) in KNOWN]
         return sorted(known, key=lambda name: KNOWN.index(_stem(name)))
+    if not trains and len(match_other_columns(names, requested, used)) != 1:
+        return []
     return [find_other_column(names, requested, used, header, "corpus.groups")]
 
 
@@ -96,6 +101,13 @@ def collect_groups(splits: Mapping[str, LocatedExamples], requested: str) -> tup
     return found, _notes(found, requested)
 
 
+def groups_to_score(examples: LocatedExamples) -> Groups | None:
+    """The groups of examples that a run is scored on, in the column that it was trained with; None without any."""
+    groups = [next(iter(located.groups), None) for located in examples]
+    column = next((group.column for group in groups if group), None)
+    return Groups(column, {"whole": groups}) if column else None
+
+
 def _sizes(examples: LocatedExamples) -> dict[str, Counter[str]]:
     """The sizes of the groups by column, in the order of the known names."""
     sizes: dict[str, Counter[str]] = {}
@@ -119,17 +131,21 @@ def _notes(groups: Groups, requested: str) -> list[str]:
             "Empty these cells if so: an example without a value is a group of its own"
         )
     notes += _alike_notes(groups.column, sizes)
+    if belong := known_groups(groups):
+        keep = f"--set {shlex.quote(f'corpus.groups={groups.column}')}"
+        advice = f". Give {keep} to keep every group in one split, or --set corpus.groups=none if these are no groups"
+        notes.append(f"'{groups.column}' seems to name groups: {belong}{advice if requested == AUTO else ''}")
+    return notes
+
+
+def known_groups(groups: Groups) -> str:
+    """How many held-out examples belong to a group that the training split has too; nothing if there are none."""
     counts = [
         f"{shared:,} of the {counted(len(groups.splits[split]), f'{split} example')}"
         for split in groups.splits
         if split != "train" and (shared := groups.shared(split))
     ]
-    if counts:
-        keep = f"--set {shlex.quote(f'corpus.groups={groups.column}')}"
-        advice = f". Give {keep} to keep every group in one split, or --set corpus.groups=none if these are no groups"
-        belong = f"{' and '.join(counts)} belong to a group that is also in the training split"
-        notes.append(f"'{groups.column}' seems to name groups: {belong}{advice if requested == AUTO else ''}")
-    return notes
+    return f"{' and '.join(counts)} belong to a group that is also in the training split" if counts else ""
 
 
 def _alike_notes(column: str, sizes: Mapping[str, int]) -> list[str]:

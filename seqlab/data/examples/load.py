@@ -16,7 +16,7 @@ from seqlab.data.examples.class_folders import read_class_folders
 from seqlab.data.examples.conll import read_columns, read_conllu
 from seqlab.data.examples.example import Example, Examples, LabeledText, TaggedSentence, TextPair
 from seqlab.data.examples.example_folders import tagged_files
-from seqlab.data.examples.groups import AUTO, NONE, collect_groups
+from seqlab.data.examples.groups import AUTO, NONE, collect_groups, groups_to_score
 from seqlab.data.examples.label_lines import has_label_lines, read_label_lines
 from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, LocatedExamples, located_in, quote_list, suffix
 from seqlab.data.examples.parallel import read_parallel, refuse_swapped
@@ -58,18 +58,18 @@ def open_examples(kind: ExampleKind, settings: CorpusSettings) -> Examples:
 def open_unsplit(
     kind: ExampleKind, settings: CorpusSettings, labels: Sequence[str] = (), trained: Sequence[tuple[str, str]] = ()
 ) -> Examples:
-    """All examples of the source as one split, `whole`, to be scored by a run that has these labels, if any, and was
-    trained on these columns."""
+    """All examples of a source as one split, `whole`, to be scored by a run with these labels, if any, and columns."""
     if _is_builtin(settings.source):
-        corpus = _builtin(kind, settings.model_copy(update={"validation": (), "test": ()}))
+        corpus = _builtin(kind, settings.model_copy(update={"validation": (), "test": (), "groups": NONE}))
         everything = [example for examples in corpus.splits.values() for example in examples]
         unknown = check_labels(GIVEN, located_in(settings.source[0], everything), labels) if labels else []
         return replace(corpus, splits={"whole": everything}, rule="all of it", notes=(*corpus.notes, *unknown))
-    wanted = WantedColumns(settings.columns, NONE, settings.split_column, settings.skip_limit, tuple(trained))
+    wanted = WantedColumns(settings.columns, settings.groups, settings.split_column, settings.skip_limit, (*trained,))
     splits, notes, _, skipped = _read_splits(kind, {"whole": settings.source}, wanted)
     notes = [*notes, *split_by_column(splits).notes, *check_given(splits["whole"])]
     notes += check_labels(GIVEN, splits["whole"], labels) if labels else []
-    return Examples(_name(settings.source), _without_locations(splits), "all of it", "", tuple(notes), skipped=skipped)
+    groups, examples = groups_to_score(splits["whole"]), _without_locations(splits)
+    return Examples(_name(settings.source), examples, "all of it", "", tuple(notes), groups, skipped=skipped)
 
 
 def column_of_splits(kind: ExampleKind, settings: CorpusSettings) -> str | None:
@@ -238,20 +238,20 @@ def _joined(paths: Sequence[Path], read: Callable[[Path], LocatedExamples], fixe
 
 def _read_labeled(path: Path, columns: WantedColumns, fixes: InputFixes) -> LocatedExamples:
     if path.is_dir():
-        _refuse_other_columns(columns, f"'{path}' is a folder of texts")
+        _refuse_other_columns(columns, f"'{path}' is a folder of texts", fixes)
         if columns.pair:
             raise UsageError(f"corpus.columns names columns of a table, but '{path}' is a folder: leave it out.")
         return read_class_folders(path, fixes)
     if suffix(path) in (CONLLU, *COLUMNS):
         raise DataError(f"'{path}' does not have the suffix of a table. Use one of {', '.join(TABLES)}.")
     if suffix(path) not in TABLES and not columns.pair and has_label_lines(path):
-        _refuse_other_columns(columns, f"'{path}' has labels beside its texts")
+        _refuse_other_columns(columns, f"'{path}' has labels beside its texts", fixes)
         return read_label_lines(path, fixes)
     return read_labeled(path, columns.pair, fixes, columns.groups, columns.splits, columns.trained)
 
 
 def _read_tagged(path: Path, columns: WantedColumns, fixes: InputFixes) -> LocatedExamples:
-    _refuse_other_columns(columns, f"'{path}' has tagged words")
+    _refuse_other_columns(columns, f"'{path}' has tagged words", fixes)
     layout = recognize_layout(path) if suffix(path) not in (CONLLU, *COLUMNS, *TABLES) else None
     if suffix(path) == CONLLU or (layout and layout.kind == "conllu"):
         return read_conllu(path, columns.pair, fixes)
@@ -277,12 +277,12 @@ def _read_pairs(paths: Sequence[Path], columns: WantedColumns, fixes: InputFixes
             f"to translate, give two files with the same number of lines, such as train.en train.de, or tables with "
             f"two columns ({', '.join(TABLES)}); given: {given}"
         )
-    _refuse_other_columns(columns, "parallel files have lines")
+    _refuse_other_columns(columns, "parallel files have lines", fixes)
     return read_parallel(paths[0], paths[1], fixes)
 
 
-def _refuse_other_columns(columns: WantedColumns, has: str) -> None:
-    for key, column in {"groups": columns.groups, "split_column": columns.splits}.items():
+def _refuse_other_columns(columns: WantedColumns, has: str, fixes: InputFixes) -> None:
+    for key, column in {"groups": columns.groups if fixes.trains else NONE, "split_column": columns.splits}.items():
         if column not in (AUTO, NONE):
             raise UsageError(f"corpus.{key} names a column of a table, but {has}: leave it out.")
 

@@ -113,7 +113,7 @@ def _read(
     if pair is LABELED and (decided := find_decisions(table.names, table.fields, (first, second), table.header)):
         table = replace(table, rows=AcceptedRows(table.rows, decided[0]))
         fixes.skipped.append(decided[1])
-    group_columns = find_group_columns(table.all_names, groups, (first, second), table.header)
+    group_columns = find_group_columns(table.all_names, groups, (first, second), table.header, fixes.trains)
     split = find_split_column(table.all_names, table.fields, splits, (first, second), table.header)
     group = None if groups == AUTO else next(iter(group_columns), None)  # a column that may name groups is not used
     fixes.column_pairs.append((first, second))
