@@ -280,8 +280,7 @@ def _from_table(path: Path, columns: tuple[str, str] | None) -> InferredTask | N
     labeled, pair = known_columns(names, LABELED), known_columns(names, PAIRS)
     if pair and pair[1].casefold() == "label":
         pair = None  # nobody calls a translation that
-    if labeled and pair and is_pair_rather(sample.rows, labeled, pair):
-        labeled = None
+    labeled = None if labeled and pair and is_pair_rather(sample.rows, labeled, pair) else labeled
     if not columns and not {*(labeled or ()), *(pair or ())}.isdisjoint(keys_of_type(dict, sample.rows)):
         return None
     if labeled or (columns and not pair):
