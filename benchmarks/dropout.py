@@ -16,7 +16,7 @@ import torch
 from benchmarks.training import BATCH, WINDOW, Step, fastest, step_of, training_step
 
 RATE, HIDDEN, LAYERS = 0.1, 128, 2
-ROUNDS, IN_A_ROW, MODELS = 8, 5, 5
+ROUNDS, MODELS = 30, 5
 TARGET = 0.05
 ARCHITECTURES: dict[str, dict[str, Any]] = {
     "feedforward": {"layers": LAYERS},
@@ -42,7 +42,7 @@ def main(rounds: int = ROUNDS, threads: int | None = None, cpu: bool = False) ->
     print(f"dropout {RATE}: batch {BATCH}, window {WINDOW}, {HIDDEN} wide, {torch.get_num_threads()} threads")
     for arch in ARCHITECTURES:
         rates = {f"{rate} {number}": rate for number in range(MODELS) for rate in (RATE, 0.0)}
-        best = fastest({name: dropping_step(arch, rate) for name, rate in rates.items()}, rounds, cpu, IN_A_ROW)
+        best = fastest({name: dropping_step(arch, rate) for name, rate in rates.items()}, rounds, cpu)
         dropping, without = (median(best[name] for name in rates if rates[name] == rate) for rate in (RATE, 0.0))
         print(f"{arch:16} {dropping / without - 1:6.1%} of a step  target {TARGET:.0%}  {dropping * 1e3:7.1f} ms, "
               f"without {without * 1e3:7.1f} ms")  # fmt: skip

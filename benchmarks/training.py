@@ -140,20 +140,16 @@ COMPARISONS = [
 ]
 
 
-def fastest(steps: dict[str, Step], rounds: int, cpu: bool = False, in_a_row: int = 1) -> dict[str, float]:
-    """Seconds of each competitor's fastest step, or of CPU time on all threads.
-
-    `in_a_row`: steps of one competitor in each round. In training, a step finds the memory that one of its own kind has
-    freed."""
+def fastest(steps: dict[str, Step], rounds: int, cpu: bool = False) -> dict[str, float]:
+    """Seconds of each competitor's fastest step, or of CPU time on all threads."""
     clock = time.process_time if cpu else time.perf_counter
     best = dict.fromkeys(steps, float("inf"))
     for turn in range(rounds + 1):
         for name, step in steps.items():
-            for _ in range(in_a_row):
-                began = clock()
-                step()
-                if turn:  # the first round warms up
-                    best[name] = min(best[name], clock() - began)
+            began = clock()
+            step()
+            if turn:  # the first round warms up
+                best[name] = min(best[name], clock() - began)
     return best
 
 
