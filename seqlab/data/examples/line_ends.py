@@ -1,12 +1,11 @@
 """Rows that end in CR alone among others that end in LF: each is on one line with the next."""
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
 from seqlab.data.examples.delimiters import split_fields
 from seqlab.data.examples.lines import suffix
-from seqlab.data.new_files import new_file
+from seqlab.data.new_files import command_on, new_file
 from seqlab.errors import DataError
 from seqlab.wording import counted
 
@@ -26,8 +25,7 @@ def refuse_joined_rows(path: Path, lines: Sequence[str], delimiter: str) -> None
         return
     rows = sum(joined.values())
     ends, is_on = ("ends", "it is") if rows == 1 else ("end", "each of them is")
-    source = shlex.quote(str(path))
-    command = f"gzip -dc {source} | {TO_LF}" if path.suffix == ".gz" else f"{TO_LF} {source}"
+    command = command_on(path, TO_LF)
     where = f"'{path}', line {next(iter(joined))}"
     raise DataError(
         f"{where}: {counted(rows, 'row')} {ends} in CR alone and others in LF, so {is_on} on "
