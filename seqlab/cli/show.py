@@ -105,13 +105,19 @@ def print_run(run: "Run") -> None:
 
 def print_comparison(comparison: "Comparison") -> None:
     """Print the table, the recommendation, the verdicts and where the report is."""
+    from seqlab.comparison.judgment.recommendation import LENS_NAMES
     from seqlab.comparison.judgment.verdicts import baseline_sentence
 
     results, pairs = comparison.results, comparison.results.baseline_pairs
     console.print()
     console.print(comparison.table(), markup=False, soft_wrap=True)
     paragraphs = {
-        "Recommendation": [advice.sentence for advice in results.recommendation],
+        "Recommendation": [
+            f"{LENS_NAMES[advice.lens].capitalize()}: {advice.sentence}"
+            if advice.lens in LENS_NAMES
+            else advice.sentence
+            for advice in results.recommendation
+        ],
         "Before you rely on it": results.warnings,
         "Verdicts": comparison.verdicts,
         "Baseline": [baseline_sentence(pairs, results.baselines, results.metric)] if pairs else [],

@@ -17,7 +17,16 @@ OPTIONS = [
 def test_the_whole_way(seqlab, text: Path, workers_in_process: None) -> None:
     done = seqlab("compare", "my.txt", "--out", "c", *OPTIONS)
     assert done.code == 0, done.err
-    for word in ("rnn", "gru", "kneser-ney", "Recommendation", "Verdicts", "Baseline", "c/report.html"):
+    for word in (
+        "rnn",
+        "gru",
+        "kneser-ney",
+        "Recommendation",
+        "If size matters: ",
+        "Verdicts",
+        "Baseline",
+        "c/report.html",
+    ):
         assert word in done.out, word
     assert re.search(r"runs: 4 to do", done.err) and "verdicts on the test split" in done.err
     assert "two seeds" in done.out.lower()

@@ -39,6 +39,12 @@ LENSES = {
     "bytes": ("the smallest", "{} takes {} of the bytes of {}"),  # of weights and counts, where one has counts
     "memory": ("the lightest when generating", "{} needs {} of the memory of {} when generating"),
 }
+LENS_NAMES = {
+    "time": "if time matters",
+    "size": "if size matters",
+    "memory": "if memory matters",
+    "counts": "with counts",
+}
 
 
 def recommendation(

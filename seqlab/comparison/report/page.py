@@ -5,6 +5,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from seqlab.comparison.judgment.recommendation import LENS_NAMES
 from seqlab.comparison.judgment.verdicts import baseline_sentence
 from seqlab.comparison.report.amounts import NO_VALUE, decimals
 from seqlab.comparison.report.figures import forest_picture, lens_pictures, position_picture, rate_pictures
@@ -21,12 +22,6 @@ from seqlab.plotting import COLORS
 
 HERE = Path(__file__).parent
 TEMPLATE, STYLE = "report.html.j2", "report.css"
-LENS_NAMES = {
-    "time": "if time matters",
-    "size": "if size matters",
-    "memory": "if memory matters",
-    "counts": "with counts",
-}
 PLAN_NAMES = {
     "archs": "entrants", "match": "made equal in", "tune": "trials of each", "tune_over": "tried", "jobs": "at a time",
     "threads": "threads of each run", "minutes": "minutes allowed", "estimate": "seconds planned",
