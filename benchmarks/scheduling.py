@@ -23,8 +23,7 @@ ROUNDS = 2
 def jobs(threads: int, name: str, steps: int) -> list[Job]:
     def settings(arch: str, seed: int) -> RunSettings:
         train = {"steps": steps, "threads": threads, "evaluate_every": steps, "sample_tokens": 0, "seed": seed}
-        task = {"batch_size": 32}
-        base = {"corpus": {"source": ["python-docs"]}, "backbone": {"name": arch}, "task": task, "train": train}
+        base = {"corpus": {"source": ["python-docs"]}, "backbone": {"name": arch}, "train": train}
         return build_settings(base, [])
 
     return [

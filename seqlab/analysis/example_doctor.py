@@ -41,7 +41,7 @@ from seqlab.tasks.as_read import reading_notes, unfit_words
 from seqlab.tasks.task import UnitSums
 from seqlab.tasks.too_long import lost_labels_note
 from seqlab.training.baselines import measure_baselines
-from seqlab.training.budget import EXAMPLE_STEPS
+from seqlab.training.budget import DEFAULT_STEPS
 from seqlab.training.evaluations import FINAL_TOKENS
 from seqlab.wording import counted
 
@@ -139,7 +139,7 @@ def _examine(
     warnings += [*_label_warnings(data, labels), *never_scored_notes(data.splits), *few]
     warnings += [*reworded_notes(data.splits), *giveaway_notes(data.splits)]
     log("timing training steps")
-    estimate = estimate_run(fitted, dataset, EXAMPLE_STEPS)
+    estimate = estimate_run(fitted, dataset, DEFAULT_STEPS)
     log("scoring baselines")
     return ExampleDiagnosis(
         name=data.name,

@@ -18,7 +18,7 @@ from seqlab.runs.reopen import make_task
 from seqlab.tasks.dataset import AnyDataset, text_dataset
 from seqlab.threads import compute_threads, default_threads
 from seqlab.training.baselines import MAX_BASELINE_TOKENS
-from seqlab.training.budget import PATIENCE, TEXT_STEPS, most_steps
+from seqlab.training.budget import DEFAULT_STEPS, PATIENCE, most_steps
 from seqlab.training.dropout import default_dropout
 from seqlab.training.evaluations import EVALUATED_TOKENS, evaluation_count
 from seqlab.training.timing import (
@@ -60,7 +60,6 @@ class TrainingEstimate:
     """The time of the suggested training on this machine, from a few timed steps."""
 
     steps: int
-    epochs: float
     seconds: float
     seconds_per_step: float
     parameters: int
@@ -97,7 +96,7 @@ def suggest_settings(scan: TextScan, documents: str) -> SuggestedSettings:
     hidden, window = usual.backbone.settings.hidden, usual.task.settings.option("window", None)
     is_long = scan.characters > LONG_TEXT
     factor = 2 if is_long else 1
-    settings |= {"hidden": factor * hidden, "window": window, "steps": factor * TEXT_STEPS}
+    settings |= {"hidden": factor * hidden, "window": window, "steps": factor * DEFAULT_STEPS}
     sizes = f"{settings['hidden']} hidden units, windows of {window} tokens"
     default = f"twice the default width and at most twice its steps: {sizes}" if is_long else f"{sizes}, the defaults"
     reasons.append(f"{scan.characters:,} characters: {default}")
@@ -112,9 +111,10 @@ def estimate_training(
     text = split_text(sample, settings.corpus)
     dataset, times_sample = text_dataset(text, settings), scan.characters / text.stats.characters
     estimate = estimate_run(settings, dataset, suggestion.settings["steps"], times_sample)
-    rate = default_dropout(estimate.epochs, estimate.parameters, settings.backbone.settings.dropout_share)
+    tokens = round(len(dataset.splits["train"]) * times_sample)
+    rate = default_dropout(estimate.steps, estimate.parameters, tokens, settings.backbone.settings.dropout_share)
     changes = {"steps": estimate.steps, "patience": PATIENCE, "dropout": rate}
-    reason = f"dropout {rate:g}, by the parameters and the passes over the text; early stopping"
+    reason = f"dropout {rate:g}, by the parameters for each token of the text and the steps; early stopping"
     return SuggestedSettings({**suggestion.settings, **changes}, [*suggestion.reasons, reason]), estimate
 
 
@@ -132,8 +132,7 @@ def estimate_run(
         timing = time_training(model, task, settings.train, rough=True)
 
     train, held_out = dataset.splits["train"], dataset.splits["validation"]
-    epoch = task.steps_per_epoch * times_sample
-    steps = min(wanted_steps, most_steps(settings, epoch))
+    steps = min(wanted_steps, most_steps(settings, task.steps_per_epoch * times_sample))
     evaluated = max(1.0, min(EVALUATED_TOKENS / len(held_out), times_sample))
     evaluations = evaluation_count(settings.train, steps) + 1  # and the final one
     seconds = steps * timing.step_seconds
@@ -145,7 +144,7 @@ def estimate_run(
     count = parameters(settings, dataset.vocabulary.sizes)
     rough = disturbance(others, timing.spread, threads)
     between = time_range(seconds, others, timing.spread, threads) if rough else None
-    return TrainingEstimate(steps, steps / epoch, seconds, timing.step_seconds, count.total, threads, rough, between)
+    return TrainingEstimate(steps, seconds, timing.step_seconds, count.total, threads, rough, between)
 
 
 def format_duration(seconds: float) -> str:

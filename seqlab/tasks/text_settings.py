@@ -12,7 +12,6 @@ from seqlab.models.parameter_count import logit_bytes, token_parameters
 class TextSettings(TaskSettings):
     symbols: ClassVar[int]  # input ids beyond the vocabulary, such as the mask
 
-    batch_size: int = Field(default=16, ge=1, le=65_536, description="sequences per step")
     batching: Literal["windows", "stream"] = Field(
         default="windows", description="random windows, or contiguous rows whose state is carried from step to step"
     )

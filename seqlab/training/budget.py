@@ -16,9 +16,9 @@ from seqlab.training.progress import Reporter
 from seqlab.training.timing import TIMED_STEPS, time_training
 from seqlab.wording import counted
 
-EXAMPLE_STEPS, TEXT_STEPS = 2500, 5000  # if no budget is given
+DEFAULT_STEPS = 2500
 MAX_EPOCHS = 40  # passes over small data if no budget is given
-LEAST_TEXT_STEPS = 2000  # a text of some thousand words needs more passes, and dropout
+LEAST_STEPS = 1000  # a text of some thousand words needs more passes, and dropout
 PATIENCE = 3  # evaluations of a text without a better loss, if no budget is given
 DEVICES = ("cpu", "cuda", "mps")
 
@@ -70,9 +70,8 @@ def budget_in_steps(settings: RunSettings, model: Model, task: Task, reporter: R
             taken = f"{train.seconds:g} s are too few for {TIMED_STEPS} steps, the least, which take longer"
         reporter.log(f"a step takes {milliseconds} ({TIMED_STEPS} timed): {taken}")
     else:
-        reads_text = settings.task.settings.examples is None
-        steps = min(TEXT_STEPS if reads_text else EXAMPLE_STEPS, most_steps(settings, epoch))
-        if reads_text:
+        steps = min(DEFAULT_STEPS, most_steps(settings, epoch))
+        if settings.task.settings.examples is None:
             fixed["train.patience"] = train.patience or PATIENCE
     return {**fixed, "train.steps": steps}
 
@@ -111,5 +110,5 @@ def budget_notes(train: TrainSettings, epoch_steps: float) -> list[str]:
 
 def most_steps(settings: RunSettings, steps_per_epoch: float) -> int:
     """As many steps as make sense on small data; more would only memorize it."""
-    least = LEAST_TEXT_STEPS if settings.task.settings.examples is None else 1
+    least = LEAST_STEPS if settings.task.settings.examples is None else 1
     return max(least, round(MAX_EPOCHS * steps_per_epoch))

@@ -1,4 +1,4 @@
-"""The dropout of a language model if none is set: it follows from its size and the passes over the text."""
+"""The dropout of a language model if none is set: it follows from the text, the model and the number of steps."""
 
 import math
 from collections.abc import Callable
@@ -6,23 +6,24 @@ from collections.abc import Callable
 from seqlab.config import RunSettings, VocabSizes
 from seqlab.models.parameter_count import parameters
 
-HARMLESS = 8e6  # parameters times passes over the text: up to here a model learns more than it memorizes
+# An update can memorize more, the more parameters there are for each token of the text.
+HARMLESS = 2000  # steps times parameters per training token: up to here a model learns more than it memorizes
 RATE_PER_DOUBLING = 0.15  # dropout for each doubling beyond
 MAX_RATE, ROUNDED_TO = 0.5, 0.05
 MODEL_RATES = ("embedding_dropout", "output_dropout")
 
 
-def default_dropout(passes: float, parameter_count: int, share: float = 1.0) -> float:
-    """The rate for a model of so many parameters that reads its text `passes` times.
+def default_dropout(steps: int, parameter_count: int, tokens: int, share: float = 1.0) -> float:
+    """The rate for a model of so many parameters that is trained for `steps` steps on a text of `tokens` tokens.
 
     Architectures that drop in every sublayer need only a share of it."""
-    doublings = math.log2(max(1.0, passes * parameter_count / HARMLESS))
+    doublings = math.log2(max(1.0, steps * parameter_count / tokens / HARMLESS))
     rate = share * min(MAX_RATE, RATE_PER_DOUBLING * doublings)
     return round(round(rate / ROUNDED_TO) * ROUNDED_TO, 2)
 
 
 def with_default_dropout(
-    settings: RunSettings, sizes: VocabSizes, batches_per_epoch: float, log: Callable[[str], None] = lambda _: None
+    settings: RunSettings, sizes: VocabSizes, tokens: int, log: Callable[[str], None] = lambda _: None
 ) -> RunSettings:
     """Settings of a run on text, whose budget is in steps, with every rate set. A user who sets one sets all."""
     if settings.task.settings.examples is not None:
@@ -36,12 +37,12 @@ def with_default_dropout(
     if not unset:
         return settings
     is_free = all(rate is None for rate in rates.values())
-    count, passes = parameters(settings, sizes).total, steps * settings.train.accumulate / batches_per_epoch
-    rate = default_dropout(passes, count, settings.backbone.settings.dropout_share) if is_free else 0.0
+    count = parameters(settings, sizes).total
+    rate = default_dropout(steps, count, tokens, settings.backbone.settings.dropout_share) if is_free else 0.0
     if rate:
         log(
-            f"dropout {rate:g}: {count:,} parameters would memorize a text that they read {passes:.3g} times "
-            f"(--dropout sets another rate)"
+            f"dropout {rate:g}: {steps:,} steps of {count:,} parameters would memorize {tokens:,} tokens (--dropout "
+            f"sets another rate)"
         )
     acts = settings.backbone.settings.has_dropout
     return settings.with_values(**{name: 0.0 if name == "backbone.dropout" and not acts else rate for name in unset})

@@ -165,7 +165,7 @@ def _new_session(
         dataset = replace(dataset, data=with_training_corpus(dataset.data, corpus))
     budget, asked_threads = settings.train.budget, settings.train.threads
     settings = settings.with_values(**from_writer(budget_in_steps(settings, model, task, reporter)))
-    settings = with_default_dropout(settings, dataset.vocabulary.sizes, task.steps_per_epoch, reporter.log)
+    settings = with_default_dropout(settings, dataset.vocabulary.sizes, len(dataset.splits["train"]), reporter.log)
     model = _new_model(settings, dataset, source)
     config = run_config(settings, dataset, budget, asked_threads, source)
     if writes:

@@ -195,7 +195,7 @@ def test_the_suggested_command_is_one_that_train_takes(tmp_path, monkeypatch):
     result = CliRunner().invoke(app, shlex.split(command)[1:])
     assert str(result.exception) == "enough"
     assert asked["source"] == [str(tmp_path / "my text.txt")]
-    assert (asked["documents"], asked["arch"], asked["steps"]) == ("lines", "lstm", 2000)
+    assert (asked["documents"], asked["arch"], asked["steps"]) == ("lines", "lstm", 1000)
     assert (asked["patience"], asked["dropout"]) == (3, 0.5)
 
 

@@ -19,7 +19,7 @@ from seqlab.comparison.plan.timing import time_all
 from seqlab.comparison.plan.trials import with_trial
 from seqlab.errors import DataError, UsageError
 from seqlab.recipes import Recipe
-from seqlab.training.budget import LEAST_TEXT_STEPS
+from seqlab.training.budget import LEAST_STEPS
 
 pytestmark = pytest.mark.usefixtures("known_times")
 
@@ -92,17 +92,17 @@ def test_minutes_are_kept_with_equal_steps(text: Path, minutes: float, jobs: int
 def test_a_small_text_is_not_read_more_often_than_helps(text: Path):
     plan, _, data = planned(text, minutes=600)
     epoch = data.task(data.models["rnn"]).steps_per_epoch
-    assert plan.models[0].steps == max(LEAST_TEXT_STEPS, round(40 * epoch))
+    assert plan.models[0].steps == max(LEAST_STEPS, round(40 * epoch))
 
 
 def test_dropout_follows_the_steps_and_is_said(text: Path):
-    long, *_ = planned(text, budget="steps=200000", match="params=25000")
+    long, *_ = planned(text, budget="steps=20000", match="params=25000")
     short, *_ = planned(text, budget="steps=20", match="params=25000")
     for plan, dropped in ((long, True), (short, False)):
         rates = {model.run_settings.model.output_dropout for model in plan.models}
         assert None not in rates and all(bool(rate) is dropped for rate in rates)
-        assert any(note.startswith("dropout by default: rnn 0.4") for note in plan.notes) is dropped
-    own, *_ = planned(text, budget="steps=200000", match="params=25000", dropout=0.0)
+        assert any(note.startswith("dropout by default: rnn 0.3") for note in plan.notes) is dropped
+    own, *_ = planned(text, budget="steps=20000", match="params=25000", dropout=0.0)
     assert {model.run_settings.model.output_dropout for model in own.models} == {0.0}
     assert not any("dropout" in note for note in own.notes)
 

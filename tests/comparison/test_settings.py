@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from seqlab.comparison.plan.request import BUDGETS, build_request, parse_amount
+from seqlab.comparison.plan.request import BATCH_SIZE, BUDGETS, build_request, parse_amount
 from seqlab.errors import UsageError
 from seqlab.recipes import Recipe, find_recipe
 from seqlab.registry import BACKBONES
@@ -53,6 +53,29 @@ def test_held_out_text_is_scattered_unless_a_recipe_or_the_user_says_otherwise(
 ):
     result = requested(recipe, settings, **options)
     assert {model.corpus.split for model in result.models.values()} == {split}
+
+
+@pytest.mark.parametrize(
+    ("recipe", "options", "size"),
+    [
+        (None, {}, BATCH_SIZE),
+        (None, {"arch": None, "archs": "transformer,lstm+counts"}, BATCH_SIZE),
+        (None, {"batch_size": 5}, 5),
+        (None, {"task": "masked", "archs": "transformer-encoder"}, BATCH_SIZE),
+        (None, {"documents": "lines"}, 32),
+        (None, {"task": "classify"}, 32),
+        ("demo", {}, 32),
+    ],
+)
+def test_running_text_is_compared_in_smaller_batches_unless_somebody_says_otherwise(
+    recipe: str | None, options: dict[str, Any], size: int
+):
+    result = requested(recipe, {}, **options)
+    assert {model.task.settings.batch_size for model in result.models.values()} == {size}
+    chosen = requested(recipe, {"task.batch_size": 7}, **{**options, "batch_size": None})
+    assert {model.task.settings.batch_size for model in chosen.models.values()} == {7}
+    nested = requested(recipe, {"task": {"batch_size": 7}}, **{**options, "batch_size": None})
+    assert {model.task.settings.batch_size for model in nested.models.values()} == {7}
 
 
 def test_examples_cannot_be_scattered():

@@ -262,7 +262,7 @@ def _planned_models(
             "train.warmup": warmup if _sets_own_budgets(request) else min(warmup, steps[name] // 10),
         }
         sizes, timing = data.dataset.vocabulary.sizes, sized.timed[name]
-        fixed = with_default_dropout(settings.with_values(**changes), sizes, data.task(settings).steps_per_epoch)
+        fixed = with_default_dropout(settings.with_values(**changes), sizes, data.tokens("train"))
         planned.append(
             PlannedModel(
                 name=name,

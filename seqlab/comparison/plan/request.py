@@ -15,6 +15,7 @@ from seqlab.tasks.text_settings import TextSettings
 from seqlab.training.request import dotted_settings, settings_from_request
 
 SPLIT = "80/10/10"
+BATCH_SIZE = 16  # of running text; the best or near it in equal time, for every architecture that was measured
 BUDGETS = ("steps", "tokens", "flops", "seconds")
 SIZES = ("params", "total", "non-embedding", "flops")
 # task settings that must agree: they determine what is read and how it is scored
@@ -155,7 +156,7 @@ def build_request(
         model_log = (lambda _: None) if models else log
         resolved = settings_from_request(source, base, settings, {**arch, **short}, log=model_log)
         chosen_split = "split" in short or "corpus.split" in settings or "split" in settings.get("corpus", {})
-        models[name] = resolved if recipe or chosen_split else _scattered(resolved)
+        models[name] = resolved if recipe else _for_running_text(resolved, chosen_split, "task.batch_size" in given)
         refuse_unfit(models[name])
         models[name].task.settings.refuse_untrainable(models[name])
     if "minutes" in chosen and any(model.train.budget for model in models.values()):
@@ -197,13 +198,17 @@ def _refuse_overruled(comparison: ComparisonSettings, chosen: Mapping[str, Any],
         refuse(["backbone.hidden", "decoder.hidden"], "where sizes are matched; match=none keeps it")
 
 
-def _scattered(settings: RunSettings) -> RunSettings:
-    """The settings with held-out text from all over a running text; given files and lines are left alone."""
+def _for_running_text(settings: RunSettings, chosen_split: bool, chosen_batch: bool) -> RunSettings:
+    """The settings with what suits a comparison on running text, unless it is set; lines are left alone.
+
+    Held-out text comes from all over the text, not from given files. Batches are smaller than those of `seqlab train`:
+    in equal time, and with rates that are tuned, more steps are better."""
     corpus = settings.corpus
-    cut = corpus.documents == "lines" or corpus.validation or corpus.split_ratios == "90/5/5"
-    if cut or not isinstance(settings.task.settings, TextSettings):
+    if corpus.documents == "lines" or not isinstance(settings.task.settings, TextSettings):
         return settings
-    return settings.with_values(**{"corpus.split": "scattered"})
+    cut = corpus.validation or corpus.split_ratios == "90/5/5"
+    split = {} if chosen_split or cut else {"corpus.split": "scattered"}
+    return settings.with_values(**split, **({} if chosen_batch else {"task.batch_size": BATCH_SIZE}))
 
 
 def _refuse_unfair(models: Mapping[str, RunSettings]) -> None:
