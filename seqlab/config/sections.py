@@ -167,6 +167,9 @@ class TrainSettings(Settings):
     optimizer: Literal["adam", "adamw", "muon", "sgd", "rmsprop"] = Field(
         default="adam", description="the update rule; muon: of hidden matrices, adamw for the rest, at the same rates"
     )
+    muon_precision: Literal["auto", "bf16", "float32"] = Field(
+        default="auto", description="of muon's iteration; auto: the one that is faster on this machine, then kept"
+    )
     lr: float = Field(default=5e-3, gt=0, description="the peak learning rate")
     schedule: Literal["constant", "cosine", "linear", "plateau", "decay"] = Field(
         default="cosine", description="how the learning rate changes after the warmup"

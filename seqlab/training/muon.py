@@ -55,11 +55,14 @@ class MuonAdamW(torch.optim.Optimizer):
         lr: float,
         beta2: float,
         decay: float,
+        dtype: torch.dtype = torch.bfloat16,
     ):
+        """`dtype` is that of the iteration, which need not be exact."""
         hidden = {
             "params": list(matrices),
             "blocks": list(matrices.values()),
             "weight_decay": decay,
+            "dtype": dtype,
             "state_keys": ("momentum_buffer",),  # what a checkpoint holds for each parameter
         }
         others = [{**group, "state_keys": ("step", "exp_avg", "exp_avg_sq")} for group in groups]
@@ -87,7 +90,7 @@ class MuonAdamW(torch.optim.Optimizer):
             by_shape[update_NRC.shape[1:]].append((parameter, update_NRC))
         for shape, together in by_shape.items():
             rate = group["lr"] * AS_LARGE_AS_ADAMW * max(shape) ** 0.5
-            updates_NRC = orthogonalized(torch.cat([update_NRC for _, update_NRC in together]))
+            updates_NRC = orthogonalized(torch.cat([update_NRC for _, update_NRC in together]), group["dtype"])
             parts = updates_NRC.split([len(update_NRC) for _, update_NRC in together])
             for (parameter, _), part_NRC in zip(together, parts, strict=True):
                 parameter.mul_(1 - group["lr"] * group["weight_decay"])
@@ -121,12 +124,12 @@ class MuonAdamW(torch.optim.Optimizer):
         )
 
 
-def orthogonalized(x_NRC: Tensor) -> Tensor:
-    """Each matrix with all its singular values between about 0.7 and 1.2, by the iteration of Newton and Schulz in
-    bfloat16: such an update need not be exact."""
+def orthogonalized(x_NRC: Tensor, dtype: torch.dtype = torch.bfloat16) -> Tensor:
+    """Each matrix with all its singular values between about 0.7 and 1.2, by the iteration of Newton and Schulz. Such
+    an update need not be exact, so bfloat16 will do."""
     a, b, c = SCHULZ
     tall = x_NRC.shape[1] > x_NRC.shape[2]
-    x_NRC = (x_NRC.transpose(1, 2) if tall else x_NRC).bfloat16()
+    x_NRC = (x_NRC.transpose(1, 2) if tall else x_NRC).to(dtype)
     x_NRC = x_NRC / torch.linalg.matrix_norm(x_NRC, keepdim=True).clamp(min=SMALLEST_NORM)
     for _ in range(SCHULZ_STEPS):
         gram_NRR = x_NRC @ x_NRC.transpose(1, 2)

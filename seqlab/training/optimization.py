@@ -32,7 +32,8 @@ def make_optimizer(model: nn.Module, settings: TrainSettings) -> torch.optim.Opt
         case "adamw":
             return _uncompiled(torch.optim.AdamW)(groups, lr=settings.lr, betas=(0.9, settings.beta2), fused=True)
         case "muon":
-            return _uncompiled(MuonAdamW)(hidden, groups, settings.lr, settings.beta2, settings.weight_decay)
+            dtype = torch.float32 if settings.muon_precision == "float32" else torch.bfloat16
+            return _uncompiled(MuonAdamW)(hidden, groups, settings.lr, settings.beta2, settings.weight_decay, dtype)
         case "sgd":
             fused = not any(map(is_sharded, model.parameters()))  # torch's fused kernel takes whole tensors only
             return _uncompiled(torch.optim.SGD)(groups, lr=settings.lr, momentum=settings.momentum, fused=fused)

@@ -1,9 +1,11 @@
-"""Which precision a run trains in: bfloat16 is taken where a step is measured to be faster on this machine."""
+"""Which precision a run trains in: bfloat16 is taken where it is measured to be faster on this machine."""
 
 import copy
 from collections.abc import Callable
+from functools import partial
 
 import torch
+from torch import Tensor
 
 from seqlab.config import RunSettings, TrainSettings
 from seqlab.distributed.group import from_writer
@@ -17,6 +19,8 @@ from seqlab.training.timing import disturbance, take_step, time_rounds, watch_ot
 FASTER = 1.15  # how many times as fast a step in bf16 has to be for precision=auto
 SLOWER = 0.95  # below this, precision=bf16 is refused
 TIMED_ROUNDS = 5  # one step of each precision, at least
+TIMED_PRODUCTS = 10  # of each precision, at least
+TIMED_WIDTH = 256  # of the matrices that are multiplied
 
 
 def with_measured_precision(
@@ -25,6 +29,7 @@ def with_measured_precision(
     """Settings whose precision is decided, with the measured speed; UsageError where bf16 was asked for and is slower.
 
     `name` is that of the model, if there are several."""
+    settings = _with_muon_precision(settings, log, name)
     asked, train = settings.train.precision, settings.train
     if asked == "float32" or train.bf16_speed is not None:
         return settings
@@ -44,6 +49,33 @@ def with_measured_precision(
     if rough:
         log(rough)
     return settings.with_values(**{"train.precision": chosen, "train.bf16_speed": round(speed, 3)})
+
+
+def _with_muon_precision(settings: RunSettings, log: Callable[[str], None], name: str) -> RunSettings:
+    """Settings that say in which precision Muon iterates. Without instructions for bf16, a processor may multiply
+    matrices a hundred times as slowly in it, and not noticeably slower in a step without Muon's products."""
+    train = settings.train
+    if train.optimizer != "muon" or train.muon_precision != "auto":
+        return settings
+    speed = from_writer(product_speed(train.device))
+    chosen = "bf16" if speed >= 1 else "float32"
+    if chosen == "float32":
+        of = f"{name}: " if name else ""
+        log(f"{of}a matrix product in bf16 is {speed:.2g} times as fast as in float32: Muon iterates in float32")
+    return settings.with_values(**{"train.muon_precision": chosen})
+
+
+def product_speed(device: str) -> float:
+    """How many times as fast a product of matrices is in bf16."""
+    generator = torch.Generator().manual_seed(0)
+    drawn = torch.randn(TIMED_WIDTH, TIMED_WIDTH, generator=generator).to(device)
+    values = {name: drawn.to(dtype) for name, dtype in (("float32", torch.float32), ("bf16", torch.bfloat16))}
+    timed = time_rounds({name: partial(_multiply, value) for name, value in values.items()}, TIMED_PRODUCTS)
+    return timed["float32"].least / timed["bf16"].least
+
+
+def _multiply(value: Tensor, _: int) -> float:
+    return float((value @ value)[0, 0])  # waits for a GPU
 
 
 def bf16_speed(model: Model, task: Task, train: TrainSettings) -> float:

@@ -85,6 +85,8 @@ def _idle_settings(settings: RunSettings) -> dict[str, str]:
 def _idle_in_training(train: TrainSettings) -> dict[str, str]:
     idle: dict[str, str] = {}
     idle["train.beta2" if train.optimizer == "sgd" else "train.momentum"] = f"train.optimizer is {train.optimizer}"
+    if train.optimizer != "muon":
+        idle["train.muon_precision"] = f"train.optimizer is {train.optimizer}"
     if train.seconds is None:
         idle["train.max_epochs"] = "it bounds a budget in seconds"
     idle["train.bf16_speed"] = "it is measured, for train.precision=bf16 or auto"

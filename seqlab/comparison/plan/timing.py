@@ -65,7 +65,7 @@ def decide_precisions(data: ComparisonData, threads: int, log: Callable[[str], N
             name: with_measured_precision(
                 settings, data.model(settings).to(settings.train.device), data.task(settings), log, name
             )
-            if settings.train.precision != "float32"
+            if settings.train.precision != "float32" or settings.train.optimizer == "muon"
             else settings
             for name, settings in data.models.items()
         }
