@@ -1,5 +1,6 @@
 """Muon beside torch's own, matrix by matrix; AdamW for the rest; which parameters are matrices, and of how many."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,8 +8,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
-from train_cases import run_settings, task_and_model
+from train_cases import Said, run_settings, task_and_model
 
+from seqlab import api
 from seqlab.config import TrainSettings, VocabSizes, resolve
 from seqlab.errors import UsageError
 from seqlab.registry import BACKBONES
@@ -17,6 +19,8 @@ from seqlab.testing.architecture import architecture_checks
 from seqlab.testing.cases import ArchitectureCase
 from seqlab.training.muon import MuonAdamW, hidden_matrices, matrix_blocks, orthogonalized
 from seqlab.training.optimization import make_optimizer
+from seqlab.training.precision import product_speed
+from seqlab.training.progress import Reporter
 from seqlab.training.request import settings_from_request
 
 CASES = [case for name in BACKBONES for case, _ in architecture_checks(BACKBONES.load(name))]
@@ -88,13 +92,69 @@ def test_the_rest_is_updated_by_adamw_to_the_bit() -> None:
 
 
 @settings(max_examples=30, deadline=None)
-@given(rows=st.integers(1, 40), columns=st.integers(1, 40), count=st.integers(1, 4), scale=st.floats(1e-4, 1e4))
-def test_singular_values_come_near_one(rows: int, columns: int, count: int, scale: float) -> None:
+@given(
+    rows=st.integers(1, 40),
+    columns=st.integers(1, 40),
+    count=st.integers(1, 4),
+    scale=st.floats(1e-4, 1e4),
+    dtype=st.sampled_from([torch.bfloat16, torch.float32]),
+)
+def test_singular_values_come_near_one(rows: int, columns: int, count: int, scale: float, dtype: torch.dtype) -> None:
     """Except those that are tiny beside the largest: five steps do not reach them."""
     x_NRC = scale * draw(count, rows, columns, seed=rows * 41 + columns)
-    before, after = (torch.linalg.svdvals(x.float()) for x in (x_NRC, orthogonalized(x_NRC)))
+    result_NRC = orthogonalized(x_NRC, dtype)
+    assert result_NRC.dtype == dtype
+    before, after = (torch.linalg.svdvals(x.float()) for x in (x_NRC, result_NRC))
     counted = before > 0.05 * before.amax(1, keepdim=True)
     assert float(after.max()) < 1.4 and float(after[counted].min()) > 0.4
+
+
+def test_the_iteration_is_nearly_the_same_in_both_precisions() -> None:
+    x_NRC = draw(3, 24, 17, seed=5)
+    exact, rounded = (orthogonalized(x_NRC, dtype).float() for dtype in (torch.float32, torch.bfloat16))
+    assert 0 < torch.linalg.vector_norm(exact - rounded) < 0.03 * torch.linalg.vector_norm(exact)
+
+
+@pytest.mark.parametrize(("speed", "chosen"), [(2.0, "bf16"), (1.0, "bf16"), (0.9, "float32"), (0.01, "float32")])
+def test_the_iteration_takes_the_faster_precision_and_keeps_it(
+    speed: float, chosen: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured, dtypes, said = [], set(), Said()
+
+    def known(device: str) -> float:
+        measured.append(device)
+        return speed
+
+    def orthogonalize(x_NRC: Tensor, dtype: torch.dtype) -> Tensor:
+        dtypes.add(dtype)
+        return orthogonalized(x_NRC, dtype)
+
+    monkeypatch.setattr("seqlab.training.precision.product_speed", known)
+    monkeypatch.setattr("seqlab.training.muon.orthogonalized", orthogonalize)
+    (tmp_path / "t.txt").write_text("the cat sat on the mat. " * 40)
+    sizes: dict[str, Any] = {"hidden": 8, "embedding": 8, "window": 8, "batch_size": 2, "threads": 1}
+    settings = {"train.optimizer": "muon"}
+    run = api.train(tmp_path / "t.txt", steps=2, settings=settings, out=tmp_path / "r", reporter=said, **sizes)
+    assert run.settings.train.muon_precision == chosen
+    assert dtypes == {torch.float32 if chosen == "float32" else torch.bfloat16}
+    assert any(f"{speed:.2g} times as fast" in line for line in said.messages) == (chosen == "float32")
+    api.resume(tmp_path / "r", 2, Reporter())
+    assert measured == ["cpu"], "a resumed run keeps the choice"
+    again = api.train(tmp_path / "t.txt", like=tmp_path / "r", steps=1, out=tmp_path / "again", reporter=Reporter())
+    assert again.settings.train.muon_precision == chosen and measured == ["cpu"] * 2, "another machine may differ"
+    settings["train.muon_precision"] = "bf16"
+    api.train(tmp_path / "t.txt", steps=1, settings=settings, out=tmp_path / "own", reporter=Reporter(), **sizes)
+    assert measured == ["cpu"] * 2, "what is set is not measured"
+
+
+def test_products_are_timed_in_both_precisions() -> None:
+    assert product_speed("cpu") > 0
+
+
+def test_the_precision_of_the_iteration_is_refused_for_another_optimizer(tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("the cat sat on the mat. " * 40)
+    with pytest.raises(UsageError, match=r"muon_precision does nothing: train\.optimizer is adam"):
+        api.train(tmp_path / "t.txt", steps=1, settings={"train.muon_precision": "float32"}, out=tmp_path / "r")
 
 
 def test_a_gradient_of_zeros_moves_nothing() -> None:

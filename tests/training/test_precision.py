@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from train_cases import TEXT, run_settings, task_and_model
+from train_cases import TEXT, Said, run_settings, task_and_model
 
 from seqlab import api
 from seqlab.backbones.recurrent import Lstm
@@ -26,14 +26,6 @@ from seqlab.training.step import TrainingStep
 
 CASES = [case for name in BACKBONES for case, _ in architecture_checks(BACKBONES.load(name))]
 SMALL: dict[str, Any] = {"hidden": 12, "embedding": 8, "window": 16, "batch_size": 4, "threads": 1, "sample_tokens": 0}
-
-
-class Said(Reporter):
-    def __init__(self) -> None:
-        self.messages: list[str] = []
-
-    def log(self, message: str) -> None:
-        self.messages.append(message)
 
 
 @pytest.fixture

@@ -39,6 +39,14 @@ def material_of(settings: RunSettings) -> TextDataset:
     return text_dataset(split, settings)
 
 
+class Said(Reporter):
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+
+    def log(self, message: str) -> None:
+        self.messages.append(message)
+
+
 def task_and_model(settings: RunSettings) -> tuple[TextTask, TokenModel]:
     dataset = material_of(settings)
     return make_task(settings, dataset), build_model(settings, dataset.vocabulary.sizes)
