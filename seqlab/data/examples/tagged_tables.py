@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.data.examples.array_labels import as_tagged
-from seqlab.data.examples.lines import COLUMNS, CONLLU, LocatedExample, quote_list, suffix
+from seqlab.data.examples.json_forms import no_json
+from seqlab.data.examples.lines import COLUMNS, CONLLU, JSON_LINES, LocatedExample, quote_list, suffix
 from seqlab.data.examples.parquet_sentences import read_sentences
 from seqlab.data.examples.table_sample import sample_table
-from seqlab.data.file_layout import SPAN_TAG
-from seqlab.data.files import InputFixes
+from seqlab.data.file_layout import SAMPLE_BYTES, SPAN_TAG
+from seqlab.data.files import InputFixes, read_beginning
 from seqlab.data.parquet_files import PARQUET
 from seqlab.errors import DataError
 
@@ -30,11 +31,14 @@ def read_tagged_table(path: Path, columns: tuple[str, str] | None, fixes: InputF
 
 
 def advice_on_tags(path: Path) -> str:
-    """How to write the words of a table, if it has arrays of them or one on each row; else nothing."""
+    """How to write the words of a table, if it has arrays of them or one on each row, or what it is instead of JSON;
+    else nothing."""
     try:
         rows = sample_table(path).rows
-    except (OSError, EOFError, zlib.error, ValueError, RecursionError, csv.Error):
+    except (OSError, EOFError, zlib.error):
         return ""
+    except (ValueError, RecursionError, csv.Error):
+        return no_json(path, read_beginning(path, SAMPLE_BYTES)[0]) if suffix(path) in JSON_LINES else ""
     return as_tagged(path, rows).removeprefix(". ") or word_rows(path, rows)
 
 
