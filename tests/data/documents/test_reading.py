@@ -194,3 +194,14 @@ def test_ids_of_mongodb_are_those_within_their_objects(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps({"_id": {"n": number}, "text": "the otter"}) + "\n" for number in range(5)))
     with pytest.raises(DataError, match="line 1: '_id' is an object, expected a text"):
         read(path)
+
+
+STARTS = ["1\n", "WEBVTT\n\n", "WEBVTT - a talk\nKind: captions\n\nNOTE made by hand\n\n", "\n\n1\n", ""]
+
+
+@pytest.mark.parametrize("start", STARTS)
+def test_subtitles_have_the_name_of_their_file_as_title(tmp_path: Path, start: str) -> None:
+    text = f"{start}00:00:01,000 --> 00:00:02,500\nthe otter swims\n\n2\n00:00:03,000 --> 00:00:04,500\nwell\n"
+    (tmp_path / "a.srt").write_text(text)
+    [document], _ = read(tmp_path / "a.srt")
+    assert document.title == "a.srt" and document.text == text.strip("\n")
