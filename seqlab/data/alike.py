@@ -3,6 +3,7 @@
 Splits, notes, `seqlab doctor` and the audit share this definition.
 """
 
+import html
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -40,6 +41,7 @@ LOOK_ALIKE = str.maketrans(
     "АВЕКМНОРСТУХІЅЈ" + "аеорсухіѕј" + "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ" + "οναρ",
     "ABEKMHOPCTYXISJ" + "aeopcyxisj" + "ABEZHIKMNOPTYX" + "ovap",
 )
+STRAIGHT = {**dict.fromkeys(map(ord, "“”„‟«»"), '"'), **dict.fromkeys(map(ord, "‘’‚‛"), "'")}
 LAST_MARKS = re.compile(r"[ .,;:]*[.,;:] *$")
 MIXED_WORD = re.compile(r"\w*[A-Za-z]\w*")
 
@@ -53,7 +55,17 @@ def _unpunctuated(label: str) -> str:
     return LAST_MARKS.sub("", label) or label  # marks alone are tags
 
 
-LABEL_ASPECTS = {**ASPECTS, "letters of other scripts that look the same": _latin, "marks at the end": _unpunctuated}
+def _unquoted(label: str) -> str:
+    return label.translate(STRAIGHT).strip("\"'").strip() or label  # marks alone are tags
+
+
+LABEL_ASPECTS: dict[str, Callable[[str], str]] = {
+    "HTML entities": html.unescape,
+    "quotation marks": _unquoted,
+    **ASPECTS,
+    "letters of other scripts that look the same": _latin,
+    "marks at the end": _unpunctuated,
+}
 
 
 def same_form(text: str) -> str:
@@ -65,7 +77,7 @@ def same_form(text: str) -> str:
 
 def same_label(label: str) -> str | Decimal:
     """What is equal for alike labels: also a number, however it is written, and what looks the same."""
-    label = _unpunctuated(label.strip())
+    label = _unpunctuated(_unquoted(html.unescape(label).strip()))
     if NUMBER.fullmatch(label):
         return Decimal(label.replace(",", ".")) + 0
     return same_form(_latin(label))

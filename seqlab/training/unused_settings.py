@@ -113,13 +113,16 @@ def _idle_within(settings: RunSettings) -> dict[str, str]:
 
 
 def _given_by_corpus(settings: RunSettings) -> dict[str, str]:
-    """Settings of the corpus that do nothing where it has splits of its own, and why."""
+    """Settings of the corpus that do nothing for its files or where it has splits of its own, and why."""
     task, corpus = settings.task.settings, settings.corpus
     keys = [f"corpus.{key}" for key in ("split_ratios", "columns", "groups", "split_column", "skip_limit")]
     if task.examples is not None and corpus.source[0] in CORPORA:
         return dict.fromkeys(keys, f"'{corpus.source[0]}' is built in, with splits of its own")
     if task.examples is None and not has_rows(corpus):
         return {"corpus.text_column": "there are no JSON lines or Parquet files, whose rows have columns"}
+    if task.examples == "tagged":
+        columns = {"corpus.groups": "groups", "corpus.split_column": "splits"}
+        return {key: f"files of tagged words have no column of {what}" for key, what in columns.items()}
     if task.examples == "documents" and is_collection(corpus.source):
         return dict.fromkeys(keys, f"'{corpus.source[0]}' is a collection, with splits of its own")
     return {}

@@ -18,9 +18,9 @@ SMALL: dict[str, Any] = {"arch": "rnn", "hidden": 4, "steps": 1, "sample_tokens"
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, Path]:
-    for name, content in {"my.txt": TEXT, "films.tsv": TABLE}.items():
+    for name, content in {"my.txt": TEXT, "films.tsv": TABLE, "tags.conll": "the O\ncat B-x\n\n" * 40}.items():
         (tmp_path / name).write_text(content)
-    return {"text": tmp_path / "my.txt", "examples": tmp_path / "films.tsv"}
+    return {"text": tmp_path / "my.txt", "examples": tmp_path / "films.tsv", "tags": tmp_path / "tags.conll"}
 
 
 @pytest.mark.parametrize(
@@ -75,6 +75,13 @@ def test_evaluate_refuses_a_split_of_other_data(files: dict[str, Path], tmp_path
         ("text", {"task.name": "masked", "train.sample_tokens": 5}, "a model for --task masked writes no samples"),
         ("examples", {"train.sample_tokens": 5}, "a model for --task classify writes no samples"),
         ("examples", {"model.tie_embeddings": True}, "no output layer over tokens"),
+        ("text", {"corpus.groups": "auto"}, "running text is not divided into groups"),
+        (
+            "tags",
+            {"corpus.groups": "auto"},
+            "corpus.groups does nothing: files of tagged words have no column of groups",
+        ),
+        ("tags", {"corpus.split_column": "none"}, "files of tagged words have no column of splits"),
         ("reverse", {"corpus.split_ratios": "80/10/10"}, "'reverse' is built in, with splits of its own"),
         ("reverse", {"corpus.skip_limit": 0.5}, "'reverse' is built in, with splits of its own"),
         ("toy-words", {"corpus.difficulty": 3}, "corpus.difficulty is for generated corpora"),

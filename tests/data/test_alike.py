@@ -61,6 +61,13 @@ def test_what_is_not(one, other):
         ("joy; ", "joy", "marks at the end"),
         ("P\u043es.", "pos", "case and letters of other scripts that look the same and marks at the end"),
         ("1.", "1", "how a number is written"),
+        ("R&amp;D", "R&D", "HTML entities"),
+        ("caf&eacute;", "caf&#233;", "HTML entities"),
+        ("a&nbsp;b", "a b", "HTML entities and spaces"),
+        ('"yes"', "yes", "quotation marks"),
+        ("“yes”", '"yes"', "quotation marks"),
+        ("don’t know", "don't know", "quotation marks"),
+        ("&quot;Yes&quot;", "yes", "HTML entities and quotation marks and case"),
     ],
 )
 def test_labels_that_look_the_same(one, other, how):
@@ -68,7 +75,10 @@ def test_labels_that_look_the_same(one, other, how):
     assert difference([one, other]) == f"only in {how}"
 
 
-@pytest.mark.parametrize("one, other", [(".", ","), ("C#", "C"), ("A+", "A"), ("нет", "net"), ("yes?", "yes")])
+@pytest.mark.parametrize(
+    "one, other",
+    [(".", ","), ("«", "»"), ('"', "''"), ("R&D", "RD"), ("C#", "C"), ("A+", "A"), ("нет", "net"), ("yes?", "yes")],
+)
 def test_labels_that_do_not_look_the_same(one, other):
     assert same_label(one) != same_label(other)
 

@@ -15,7 +15,7 @@ from seqlab.data.documents.fixes import Unusable
 from seqlab.data.documents.rows import FIELDS
 from seqlab.data.encoding import ENCODING_NAMES, UTF8, iconv_name, recognize_encoding
 from seqlab.data.examples.groups import AUTO
-from seqlab.data.examples.json_forms import jq_command
+from seqlab.data.examples.json_forms import jq_command, no_json
 from seqlab.data.examples.lines import Location, quote_list
 from seqlab.data.examples.split_column import find_split_column
 from seqlab.data.file_names import first_names, name_files
@@ -248,6 +248,8 @@ def _row_columns(beginning: bytes, name: str) -> tuple[list[str], list[str]]:
             return [], []
         if recognize_encoding([beginning]) == "cp1252":  # few rows with such bytes are counted instead
             raise _other_encoding(name, "cp1252", "rows")
+        if not is_address(name) and (advice := no_json(Path(name), beginning.decode(UTF8, "replace").splitlines())):
+            raise DataError(advice)
         raise DataError(f"'{name}' has no JSON object on its first lines: expected one on each line.")
     texts = text_keys(rows)
     if not texts and (advice := nested_texts_advice(rows, name)):

@@ -31,6 +31,8 @@ class DocumentFixes(InputFixes):
     unreadable: dict[str, str] = field(default_factory=dict)  # files of a folder, and why
     unused: dict[tuple[str, ...], list[str]] = field(default_factory=dict)  # columns that are not read, and files
     without_id: dict[str, int] = field(default_factory=dict)  # rows of files that have ids in other rows
+    inner_ids: dict[str, int] = field(default_factory=dict)  # rows of files whose ids are values within objects
+    inner_keys: dict[str, None] = field(default_factory=dict)  # under which these stand there
     outputs: dict[str, int] = field(default_factory=dict)  # cells of notebooks that have some
     mail_parts: dict[str, int] = field(default_factory=dict)  # of e-mails, other than their text
     encoded: list[str] = field(default_factory=list)  # files with lines of base64
@@ -56,10 +58,7 @@ class DocumentFixes(InputFixes):
             notes.append(f"{columns} of {first_names(files)} not read{another}")
         for name, files in self.own_columns.items():
             notes.append(f"no column '{name}' in {name_files(files)}: read by the usual columns")
-        if self.without_id:
-            rows = counted(sum(self.without_id.values()), "row")
-            files = first_names([*self.without_id])
-            notes.append(f"{rows} without an id named by file and line, in {files}, whose other rows have one")
+        notes += self._id_notes
         if self.outputs:
             cells = counted(sum(self.outputs.values()), "notebook cell")
             notes.append(f"outputs of {cells} not read, in {first_names([*self.outputs])}")
@@ -82,4 +81,16 @@ class DocumentFixes(InputFixes):
         if self.unreadable:
             reasons = "; ".join(f"{Path(name).name}: {why}" for name, why in [*self.unreadable.items()][:MAX_FAULTS])
             notes.append(f"skipped {counted(len(self.unreadable), 'file')} that cannot be read ({reasons})")
+        return notes
+
+    @property
+    def _id_notes(self) -> list[str]:
+        notes: list[str] = []
+        if self.without_id:
+            rows = counted(sum(self.without_id.values()), "row")
+            files = first_names([*self.without_id])
+            notes.append(f"{rows} without an id named by file and line, in {files}, whose other rows have one")
+        if self.inner_ids:
+            rows, keys = counted(sum(self.inner_ids.values()), "row"), quote_list([*self.inner_keys], MAX_FAULTS)
+            notes.append(f"ids of {rows} read from within objects, at {keys}, in {first_names([*self.inner_ids])}")
         return notes

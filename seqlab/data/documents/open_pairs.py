@@ -1,5 +1,6 @@
 """Where the data of retrieval comes from: a collection with queries, documents alone, or a table of pairs."""
 
+import csv
 import shlex
 from collections.abc import Sequence
 from contextlib import suppress
@@ -157,7 +158,10 @@ def _pair_columns(corpus: CorpusSettings) -> tuple[str, str] | None:
     path = existing_path(corpus.source[0])
     if path is None or not path.is_file() or suffix(path) not in TABLES:
         return None
-    return corpus.columns or known_columns(sample_table(path).names, QUERIES)
+    try:
+        return corpus.columns or known_columns(sample_table(path).names, QUERIES)
+    except (ValueError, RecursionError, csv.Error):
+        return None  # reading its documents says what is wrong
 
 
 def _from_pairs(examples: Examples, kinds: Sequence[PairKind]) -> RetrievalExamples:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,7 @@ def _numbered_rows(
             yield row.location.line, row
             continue
         column = next((name for name in ids if row.fields.get(name) not in (None, "")), None)
+        row = _with_inner_id(row, column, path, fixes)
         document = _row(row, found, column)
         if isinstance(document, Document):
             read[column] += 1
@@ -127,6 +129,21 @@ def _row(row: TableRow, columns: Mapping[str, str], id_column: str | None) -> Do
     if not text.strip() and not title.strip():
         return BadRow(row.location, "it has neither text nor title.")
     return Document(name, text, title.strip())
+
+
+def _with_inner_id(row: TableRow, column: str | None, path: Path, fixes: DocumentFixes) -> TableRow:
+    """The row with the value of an id that is an object, as MongoDB exports it: {"$oid": "5f1e"}."""
+    value: Any = row.fields.get(column or "")
+    if (
+        column is None
+        or not isinstance(value, dict)
+        or len(value) != 1
+        or not (key := next(iter(value))).startswith("$")
+    ):
+        return row
+    fixes.inner_ids[str(path)] = fixes.inner_ids.get(str(path), 0) + 1
+    fixes.inner_keys[key] = None
+    return replace(row, fields={**row.fields, column: value[key]})
 
 
 def _string(row: TableRow, name: str | None) -> str:

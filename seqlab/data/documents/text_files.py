@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from seqlab.data.documents.document import Document
+from seqlab.data.text.forms import TIME_CODE
 
 LONGEST_TITLE = 120  # characters of a first line that is taken for a title
 HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*\s*$")
@@ -50,6 +51,8 @@ def _heading(text: str) -> tuple[str, str]:
     lines = text.split("\n")
     filled = [place for place, line in enumerate(lines) if line.strip()][:3]
     title, end = "", 0
+    if any(TIME_CODE.fullmatch(lines[place].strip()) for place in filled) or text.lstrip().startswith("WEBVTT"):
+        return "", text  # subtitles: their first line is a number, or the name of the format
     if filled:
         place = filled[1] if RULE.match(lines[filled[0]]) and len(filled) > 1 else filled[0]
         heading = HEADING.match(lines[place])

@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 
 from seqlab.data.alike import NUMBER
+from seqlab.data.examples.bracket_spans import bracket_spans
 from seqlab.data.examples.doubtful_columns import doubtful_columns
 from seqlab.data.examples.example import TaggedSentence
 from seqlab.data.examples.lines import (
@@ -222,7 +223,8 @@ def _column_words(path: Path, fixes: InputFixes, fewest: int) -> Iterator[Tagged
 
 
 def _columns_notes(path: Path, usual: UsualColumns, lines: Sequence[str], tagged: bool) -> list[str]:
-    doubts = doubtful_columns(path, usual.rows_of(lines), usual.word, usual.tag, usual.tabs) if tagged else []
+    given = path, usual.rows_of(lines), usual.word, usual.tag, usual.tabs
+    doubts = [*doubtful_columns(*given), *bracket_spans(*given)] if tagged else []
     if usual.number <= 2 and not usual.word:
         return doubts
     word, place = usual.word + 1, usual.number + usual.tag + 1

@@ -43,6 +43,7 @@ from seqlab.data.examples.lines import (
 )
 from seqlab.data.examples.no_labels import is_identifier
 from seqlab.data.examples.parallel import languages_of_files
+from seqlab.data.examples.parquet_sentences import read_word_lists
 from seqlab.data.examples.table_sample import sample_table
 from seqlab.data.examples.tables import open_table, text_in
 from seqlab.data.file_layout import SAMPLE_BYTES, FileLayout, recognize_layout
@@ -105,8 +106,11 @@ def _read_tagged(
             raise UsageError(f"--column names a column of a table, but '{path}' has tagged words: leave it out.")
         conllu = suffix(path) == CONLLU or (layout is not None and layout.kind == "conllu")
         return {**read_words(path, conllu, fixes, trained.columns)}
+    usual = (trained.columns or (None,))[0]
+    if (words := read_word_lists(path, column, usual, fixes)) is not None:
+        return {**words}
     if suffix(path) in TABLES or column:
-        return _from_table(path, kind, column or (trained.columns or (None,))[0], fixes)
+        return _from_table(path, kind, column or usual, fixes)
     fixes.remarks.append(f"each line of {path.name} is a text, not a word and its tag")
     return _text_lines(path, fixes)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from seqlab.data.file_names import shorten
 from seqlab.data.files import read_beginning
 from seqlab.data.new_files import command_on, free_name, new_file
 from seqlab.data.parquet_files import AS_JSON_LINES, PARQUET
@@ -187,6 +188,8 @@ def form_of_line(path: Path, lines: Sequence[str]) -> str:
     said = f"{path.name} has no JSON object on its first line, as JSON lines do"
     if beginning.lstrip().startswith("["):
         return f"{said}; {_array_command(path)}"
+    if advice := no_json(path, lines):
+        return advice
     if isinstance(_parsed(beginning), str):
         texts = f"{jq_command(path, '.', '-r')} > {new_file('.txt')}"
         return f"{said}, but a string; to get the strings as running text: {texts}"
@@ -194,6 +197,21 @@ def form_of_line(path: Path, lines: Sequence[str]) -> str:
         return said
     command = command_on(path, f"tail -n +{first}")
     return f"{said}, but on line {first}; to remove what is above: {command} > {new_file('.jsonl')}"
+
+
+def no_json(path: Path, lines: Sequence[str]) -> str:
+    """What to do about a file of these lines if none of them begins as an object or an array, and most are no JSON at
+    all, as those of a text with another name; else nothing."""
+    filled = [line.strip() for line in lines if line.strip()]
+    parsed = sum(_parsed(line) is not None for line in filled)
+    if not filled or filled[0][0] in "{[" or 2 * parsed >= len(filled) or any(line[0] == "{" for line in filled):
+        return ""
+    packing = path.suffix if path.suffix.lower() in (".gz", ".zst") else ""
+    return (
+        f"{path.name} has no JSON object on its first line, as JSON lines do: it has lines such as "
+        f"'{shorten(filled[0], 40)}', which are no JSON. If they are plain text, give it a name that ends in .txt: "
+        f"cp {shlex.quote(str(path))} {new_file(f'.txt{packing}')}"
+    )
 
 
 def arrays_command(path: Path) -> str:

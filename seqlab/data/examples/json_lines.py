@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seqlab.data.examples.json_forms import arrays_command, commas_command, form_of_text, has_comma, jq_command
+from seqlab.data.examples.json_forms import arrays_command, commas_command, form_of_text, has_comma, jq_command, no_json
 from seqlab.data.examples.lines import BadRow, Location, numbered_lines, quote_list
 from seqlab.data.files import InputFixes
 from seqlab.data.new_files import new_file
@@ -31,8 +31,8 @@ def read_objects(path: Path, fixes: InputFixes) -> list[TableRow | BadRow]:
     if not rows:
         raise DataError(f"'{path}' is empty. Expected one JSON object per line.")
     if len(rows) == 1 or isinstance(rows[0], BadRow):
-        form = form_of_text(path, "\n".join(line for _, line in lines))
-        if form is not None:
+        texts = [line for _, line in lines]
+        if form := form_of_text(path, "\n".join(texts)) or no_json(path, texts):
             raise DataError(f"'{path}': {form}")
     location, last = lines[-1]
     if isinstance(rows[-1], BadRow) and last.startswith("{") and not last.rstrip().endswith("}"):

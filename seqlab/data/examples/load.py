@@ -24,7 +24,7 @@ from seqlab.data.examples.split import split_examples
 from seqlab.data.examples.split_column import split_by_column
 from seqlab.data.examples.tables import read_labeled, read_pairs
 from seqlab.data.examples.tag_schemes import count_repairs, detect_scheme, non_span_tags, respell, to_bio
-from seqlab.data.examples.tagged_tables import advice_on_tags
+from seqlab.data.examples.tagged_tables import read_tagged_table
 from seqlab.data.examples.untagged import unscored_words
 from seqlab.data.file_layout import recognize_layout
 from seqlab.data.file_names import first_names, name_files, shorten
@@ -256,8 +256,7 @@ def _read_tagged(path: Path, columns: WantedColumns, fixes: InputFixes) -> Locat
     if suffix(path) == CONLLU or (layout and layout.kind == "conllu"):
         return read_conllu(path, columns.pair, fixes)
     if suffix(path) in TABLES and suffix(path) != ".tsv":  # words and tags in two columns are often called .tsv
-        how = advice_on_tags(path) or f"Use {CONLLU}, or columns in {', '.join(COLUMNS)}."
-        raise DataError(f"'{path}' does not have the suffix of tagged words. {how}")
+        return read_tagged_table(path, columns.pair, fixes)
     if columns.pair:
         raise UsageError(
             f"corpus.columns names columns, but those of '{path}' have no names: the first is the word and the last "

@@ -54,11 +54,26 @@ def _label_names(schema: Any) -> dict[str, list[str]]:
 
     try:
         features = json.loads((schema.metadata or {})[HUGGING_FACE])["info"]["features"]
-        found = {column: about["names"] for column, about in features.items() if _has_names(about)}
+        abouts = {column: _of_items(about) for column, about in features.items()}
+        found = {column: about["names"] for column, about in abouts.items() if _has_names(about)}
     except (LookupError, ValueError, TypeError, AttributeError, RecursionError):
         return {}
-    integers = {field.name for field in schema if pyarrow.types.is_integer(field.type)}
+    integers = {field.name for field in schema if pyarrow.types.is_integer(_item_type(field.type))}
     return {column: names for column, names in found.items() if column in integers}
+
+
+def _of_items(about: Any) -> Any:
+    """What is said of the items of a list, which has been written in several ways; else of the values."""
+    if isinstance(about, list) and len(about) == 1:
+        return about[0]
+    return about["feature"] if isinstance(about, dict) and "feature" in about else about
+
+
+def _item_type(kind: Any) -> Any:
+    import pyarrow
+
+    are_lists = (pyarrow.types.is_list, pyarrow.types.is_large_list, pyarrow.types.is_fixed_size_list)
+    return kind.value_type if any(are_list(kind) for are_list in are_lists) else kind
 
 
 def _has_names(about: Any) -> bool:
@@ -71,13 +86,18 @@ def _has_names(about: Any) -> bool:
 
 
 def _named(fields: dict[str, Any], labels: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """The fields with names of labels instead of integers; one without a name, such as -1 for no label, is kept as a
-    string, so that all labels have one type."""
+    """The fields with names of labels instead of integers, also in lists."""
     for column, names in labels.items():
         value = fields[column]
-        if value is not None:
-            fields[column] = names[value] if 0 <= value < len(names) else str(value)
+        fields[column] = [_name(one, names) for one in value] if isinstance(value, list) else _name(value, names)
     return fields
+
+
+def _name(value: int | None, names: Sequence[str]) -> str | None:
+    """The name of a label; one without a name, such as -1 for no label, as a string, so that all have one type."""
+    if value is None:
+        return None
+    return names[value] if 0 <= value < len(names) else str(value)
 
 
 def _rows(file: Any, at_once: int) -> Iterator[dict[str, Any]]:

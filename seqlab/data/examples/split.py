@@ -13,7 +13,7 @@ import numpy as np
 
 from seqlab.data.alike import same_form
 from seqlab.data.examples.example import LabeledText, TaggedSentence
-from seqlab.data.examples.lines import LocatedExamples, quote_list
+from seqlab.data.examples.lines import Group, LocatedExample, LocatedExamples, Location, quote_list
 from seqlab.data.file_names import shorten
 from seqlab.data.invisible import show_invisible
 from seqlab.data.text.split import SHUFFLE_SEED, SPLIT_ENDS
@@ -62,16 +62,14 @@ def _shuffle(
     unit_of = dict(zip((located.example.input for located in examples), unit_N, strict=True))
     sizes_I = np.bincount(list(unit_of.values()))  # in different inputs
     if len(sizes_I) < MIN_INPUTS:
-        nouns = (f"group of '{groups}'", f"groups of '{groups}'") if groups else ("different input",)
-        what = counted(len(sizes_I), *nouns)
         tagged = isinstance(examples[0].example, TaggedSentence)
         blank = " No blank line separates its sentences: put one after each." if tagged and len(examples) == 1 else ""
         if tagged and len(examples) > 1 and not groups:
             words = shorten(examples[0].example.input, 60)
             blank = f" The column that is read as the words begins '{words}': if they are in another, put it first."
         raise DataError(
-            f"'{examples[0].location.path}' has {what} in {counted(len(examples), 'example')}; "
-            f"splitting needs at least {MIN_INPUTS}.{blank} Give more examples, or files for corpus.validation."
+            f"'{examples[0].location.path}' has {_units_in_words(examples, len(sizes_I), groups)}; splitting needs at "
+            f"least {MIN_INPUTS}.{blank} Give more examples, or files for corpus.validation."
         )
     ends = {split: int(sizes_I.sum()) * percent // 100 for split, percent in SPLIT_ENDS[ratios].items()}
     rank_I = np.random.default_rng(SHUFFLE_SEED).permutation(len(sizes_I))
@@ -85,7 +83,8 @@ def _shuffle(
     }
     for split in splits:
         if not splits[split]:
-            large = f"some groups of '{groups}' are too large"
+            joined = len(sizes_I) < len({_group_or_example(located) for located in examples})
+            large = f"some groups of '{groups}'{', which equal inputs join,' if joined else ''} are too large"
             own = (
                 f"almost every example has its own label ({quote_list(moved, 5)}). Is this the right column of labels?"
             )
@@ -95,6 +94,25 @@ def _shuffle(
     labels = quote_list(moved)
     note = f"moved {counted(count, 'example')} into the training split, which had none with these labels: {labels}"
     return splits, tuple(some for some in (uneven, note if moved else "") if some)
+
+
+def _units_in_words(examples: LocatedExamples, units: int, groups: str | None) -> str:
+    """How many inputs or groups there are, and how many `units` they are where some of them stay together."""
+    in_all = counted(len(examples), "example")
+    if not groups:
+        inputs = len({located.example.input for located in examples})
+        rest = f", which are {units:,} but for case, spaces and the like" if units < inputs else ""
+        return f"{counted(inputs, 'different input')} in {in_all}{rest}"
+    found = {_group_or_example(located) for located in examples}
+    named = sum(isinstance(group, Group) for group in found)
+    alone = f" and {counted(len(found) - named, 'example')} without one" if named < len(found) else ""
+    rest = f", of which equal inputs join some: {units:,} can be kept apart" if units < len(found) else ""
+    return f"{counted(named, f'group of {groups!r}', f'groups of {groups!r}')}{alone} in {in_all}{rest}"
+
+
+def _group_or_example(located: LocatedExample) -> Group | Location:
+    """The group of an example, which is one of its own without any."""
+    return next(iter(located.groups), located.location)
 
 
 def _uneven_note(

@@ -27,8 +27,10 @@ FITTING_WORDS = 0.9  # the share of words that have a tag
 
 R_FIELD = r'(?:"(?:[^"\\]|\\.|"")*"|-?[\d.eE+-]+|NA|TRUE|FALSE)'
 R_LINE = re.compile(rf"{R_FIELD}(?: {R_FIELD})+")
-TAGGED_WORD = re.compile(r"\S+/(?:[A-Z][A-Z0-9$|+*-]*|[BIESLU][-_]\w+|[^\w\s]{1,3}|-[A-Z]+-)")
-CAPITAL_TAG = re.compile(r"\w/(?:[A-Z][A-Z0-9$]*|[BIESLU][-_]\w+)$")  # NNP, B-PER
+TAG = r"(?:[A-Z][A-Z0-9$|+*-]*|[BIESLU][-_]\w+|[^\w\s]{1,3}|-[A-Z]+-)"
+CAPITAL_TAG = r"(?:[A-Z][A-Z0-9$]*|[BIESLU][-_]\w+)"  # NNP, B-PER
+SPAN = "(O|[BIESLU][-_][^ ]*)"  # for sed, too: an underscore may be within it
+CONSTANT = re.compile(r"[A-Z\d_]+")  # the name of one in a program
 GAPPED_RULE = re.compile(r"-+(?: +-+)+")
 BOX = "┌╭╔"
 ARCHIVE = re.compile(r"window\.YTD\.\w+(\.\w+)* *= *[\[{]")
@@ -185,18 +187,24 @@ def _from_r(lines: Sequence[str], name: str) -> TextForm | None:
 
 def _tagged_words(lines: Sequence[str], name: str) -> TextForm | None:
     words = [word for line in lines for word in line.split()]
-    tagged = sum(TAGGED_WORD.fullmatch(word) is not None for word in words)
-    with_letters = sum(CAPITAL_TAG.search(word) is not None for word in words)
-    if (
-        len(lines) < MIN_LINES
-        or len(words) < 2 * len(lines)
-        or tagged < FITTING_WORDS * len(words)
-        or 2 * with_letters < len(words)
-    ):
+    if len(lines) < MIN_LINES or len(words) < 2 * len(lines):
         return None
-    example = next(word for word in words if CAPITAL_TAG.search(word))
-    command = rf"sed 's/ *$//; s/  */\n/g; s/$/\n/' {name} | sed 's:/\([^/]*\)$:\t\1:' > {new_file('.conll')}"
-    return TextForm(f"words with their tags, such as {example}", f"To learn to tag: {command}", has_tags=True)
+    if 2 * sum(CONSTANT.fullmatch(word) is not None for word in words) > len(words):
+        return None
+    return next((form for mark in "/_" if (form := _words_tagged_by(mark, words, name))), None)
+
+
+def _words_tagged_by(mark: str, words: Sequence[str], name: str) -> TextForm | None:
+    """Mary/NNP or Mary_NNP."""
+    tagged = [word for word in words if re.fullmatch(rf"\S+{mark}{TAG}", word)]
+    with_letters = [word for word in words if re.search(rf"\w{mark}{CAPITAL_TAG}$", word)]
+    if len(tagged) < FITTING_WORDS * len(words) or 2 * len(with_letters) < len(words):
+        return None
+    are_spans = all(re.search(f"{mark}{SPAN}$", word) for word in tagged)
+    tag = SPAN if mark == "_" and are_spans else f"([^{mark}]*)"
+    command = rf"sed 's/ *$//; s/  */\n/g; s/$/\n/' {name} | sed -E 's:{mark}{tag}$:\t\1:' > {new_file('.conll')}"
+    looks = f"words with their tags, such as {with_letters[0]}"
+    return TextForm(looks, f"To learn to tag: {command}", has_tags=True)
 
 
 def _archive(lines: Sequence[str], name: str) -> TextForm | None:

@@ -178,3 +178,30 @@ def test_documents_that_look_like_something_else_are_said(tmp_path: Path) -> Non
     (tmp_path / "b.md").write_text("# Animals\n\n" + "| a | b |\n|---|---|\n" + "| otter | seal |\n" * 9)
     (note,) = read(tmp_path)[1]
     assert note.startswith("read a.srt as running text, but it looks like subtitles, with time codes. To keep what is")
+
+
+def test_ids_of_mongodb_are_those_within_their_objects(tmp_path: Path) -> None:
+    ids = [{"$oid": f"5f{number}"} for number in range(5)]
+    rows = [
+        {"_id": one, "text": f"the otter {number} swims"} for number, one in enumerate([*ids, {"$numberLong": "7"}])
+    ]
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found, notes = read(path)
+    assert [one.id for one in found] == ["5f0", "5f1", "5f2", "5f3", "5f4", "7"]
+    assert notes == ["ids of 6 rows read from within objects, at '$oid', '$numberLong', in a.jsonl"]
+    assert [query.id for query in read_queries(path)][:2] == ["5f0", "5f1"]
+    path.write_text("".join(json.dumps({"_id": {"n": number}, "text": "the otter"}) + "\n" for number in range(5)))
+    with pytest.raises(DataError, match="line 1: '_id' is an object, expected a text"):
+        read(path)
+
+
+STARTS = ["1\n", "WEBVTT\n\n", "WEBVTT - a talk\nKind: captions\n\nNOTE made by hand\n\n", "\n\n1\n", ""]
+
+
+@pytest.mark.parametrize("start", STARTS)
+def test_subtitles_have_the_name_of_their_file_as_title(tmp_path: Path, start: str) -> None:
+    text = f"{start}00:00:01,000 --> 00:00:02,500\nthe otter swims\n\n2\n00:00:03,000 --> 00:00:04,500\nwell\n"
+    (tmp_path / "a.srt").write_text(text)
+    [document], _ = read(tmp_path / "a.srt")
+    assert document.title == "a.srt" and document.text == text.strip("\n")

@@ -133,6 +133,10 @@ def test_what_cannot_be_kept_together_is_refused(tmp_path: Path) -> None:
     few = [",".join([*row.split(",")[:2], f"Author {at % 5}\n"]) for at, row in enumerate(ROWS)]
     with pytest.raises(DataError, match="has 5 groups of 'author' in 200 examples; splitting needs at least 10"):
         opened(tmp_path, few, groups="author")
+    shared = [f"text {at % 3},good,{at % 12 if at else ''}\n" for at in range(60)]
+    said = "12 groups of 'author' and 1 example without one in 60 examples, of which equal inputs join some: 3 can be"
+    with pytest.raises(DataError, match=said):
+        opened(tmp_path, shared, groups="author")
     last = int(np.random.default_rng(SHUFFLE_SEED).permutation(17).argmax())  # the group that is placed last
     authors = [min(at, last) if at < 184 + last else at - 183 for at in range(200)]
     rows = [",".join([*row.split(",")[:2], f"{author}\n"]) for author, row in zip(authors, ROWS, strict=True)]

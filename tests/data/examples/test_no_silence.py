@@ -10,8 +10,11 @@ import pytest
 from example_tables import corpus, many, reviews
 
 from seqlab.config import ExampleKind
+from seqlab.data.examples.conll import read_columns
+from seqlab.data.examples.lines import LocatedExamples
 from seqlab.data.examples.load import open_examples
 from seqlab.data.examples.odd_values import odd_labels
+from seqlab.data.files import InputFixes
 from seqlab.data.task_inference import infer_task, unclear_layout
 
 TAGS = {
@@ -188,3 +191,34 @@ def test_numbers_that_are_measured_are_no_suggestion_beside_others(tmp_path: Pat
     file.write_text("comment,score_given,weight\n" + "\n".join(rows) + "\n", encoding="utf-8")
     layout = unclear_layout([str(file)])
     assert layout is not None and layout.columns == ("comment", "score_given")
+
+
+BRACKETS = ["Ann (PER)", "of *", "the (ORG*", "big (LOC*)", "House *)", "left *", "it _", ""]
+
+
+def read_tagged(path: Path) -> tuple[LocatedExamples, list[str]]:
+    fixes = InputFixes()
+    return read_columns(path, fixes), fixes.notes()
+
+
+@pytest.mark.parametrize("separator", [" ", "\t"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_spans_in_brackets_are_said_and_the_command_writes_them_in_bio(write, separator: str, end: str):
+    lines = ["# global.columns = both", "#begin document (a); part 000", *BRACKETS * 2]
+    path = write("a b.conll", "".join(line.replace(" ", f"{separator}-{separator}") + end for line in lines))
+    note = next(note for note in read_tagged(path)[1] if "brackets" in note)
+    assert note.startswith("warning: a b.conll marks spans by brackets, as CoNLL-2012 does ('(PER)', '(ORG*', '(LOC*)'")
+    assert "each of these 5 tags is taken as a class of its own, and no spans are scored. To write" in note
+    assert "in BIO, of which it keeps the outermost of several around a word: " in note
+    subprocess.run(note.partition("around a word: ")[2], shell=True, check=True, cwd=path.parent)
+    (first, second), notes = read_tagged(path.parent / "new.conll")
+    assert first.example == second.example
+    assert first.example.words == ("Ann", "of", "the", "big", "House", "left", "it")
+    assert first.example.tags == ("B-PER", "O", "B-ORG", "I-ORG", "I-ORG", "O", "_")
+    assert "brackets" not in "".join(notes)
+
+
+@pytest.mark.parametrize("tags", ["( ) NN *", "(PER) O O O", "* O * O", "B-x I-x O O"])
+def test_other_tags_are_no_spans_in_brackets(write, tags: str):
+    path = write("a.conll", "".join(f"word {tag}\n" for tag in tags.split()))
+    assert "brackets" not in "".join(read_tagged(path)[1])

@@ -14,6 +14,8 @@ from typer.testing import CliRunner
 
 from seqlab.cli.app import app
 from seqlab.config import parse_assignment
+from seqlab.data.corpora.find import find_sources
+from seqlab.data.documents.open_pairs import open_retrieval
 from seqlab.data.examples import json_forms
 from seqlab.data.examples.example import Examples
 from seqlab.data.examples.inputs import read_inputs
@@ -281,6 +283,26 @@ def test_the_command_for_an_array_on_each_line_makes_a_table(write, tmp_path, op
     subprocess.run(command, shell=True, check=True, cwd=tmp_path)
     examples = read_labeled(tmp_path / "new.jsonl", ("1", "2"), InputFixes())
     assert [(located.example.text, located.example.label) for located in examples] == ROWS
+
+
+@pytest.mark.parametrize("first", ["the red fox", "[Chorus]", '"Yes."'])
+@pytest.mark.parametrize("task", [None, "language", "classify", "translate", "tag", "embed"])
+def test_a_text_with_the_name_of_json_lines_is_said_to_be_none(write, tmp_path, monkeypatch, task, first):
+    monkeypatch.chdir(tmp_path)
+    write("new.jsonl", f"  \nred stones\n{first}\n1984\n" + "blue birds\n" * 40)
+    with pytest.raises((UsageError, DataError)) as error:
+        request = settings_from_request(Path("new.jsonl"), {}, {}, {"task": task} if task else {})
+        if task == "language":
+            find_sources(request.corpus.source, "auto", InputFixes())
+        elif task == "embed":
+            open_retrieval(request.corpus, ())
+        else:
+            kind = {"classify": "labeled", "translate": "pairs", "tag": "tagged"}[task or ""]
+            open_examples(kind, request.corpus)  # pyright: ignore[reportArgumentType]
+    assert "has lines such as 'red stones', which are no JSON. If they are plain text" in str(error.value)
+    command = re.findall(r"ends in .txt: (cp new.jsonl new.txt)\.?$", str(error.value))[0]
+    subprocess.run(command, shell=True, check=True)
+    assert Path("new.txt").read_text() == Path("new.jsonl").read_text()
 
 
 def test_the_command_for_lines_above_json_removes_them(write, tmp_path):

@@ -104,7 +104,6 @@ def test_without_the_extra_the_command_that_installs_it_is_said(stored, monkeypa
 @pytest.mark.parametrize("kind, columns, made", [
     ("pairs", {"translation": [{"de": "ja", "en": "yes"}] * 3}, '{"de":"ja","en":"yes"}\n' * 3),
     ("labeled", {"text": ["a b"] * 3, "label": [["x"]] * 3}, '{"text":"a b","label":"x"}\n' * 3),
-    ("tagged", {"tokens": [["a", "b"]], "ner_tags": [["O", "B-X"]]}, "a\tO\nb\tB-X\n\n"),
 ])  # fmt: skip
 def test_commands_that_convert_parquet_work(stored, tmp_path, kind, columns, made):
     with pytest.raises(DataError) as said:
@@ -112,7 +111,7 @@ def test_commands_that_convert_parquet_work(stored, tmp_path, kind, columns, mad
     command = str(said.value)[str(said.value).index("python3 -c") :]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     subprocess.run(["sh", "-c", command], cwd=tmp_path, check=True, env={**os.environ, "PATH": path})
-    assert (tmp_path / ("new.conll" if kind == "tagged" else "new.jsonl")).read_text() == made
+    assert (tmp_path / "new.jsonl").read_text() == made
 
 
 def test_parquet_under_another_name_is_recognized(stored):

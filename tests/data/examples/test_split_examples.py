@@ -88,6 +88,12 @@ def test_too_few_to_deal_out(write):
     assert len(open_examples("labeled", corpus(train, validation=(other,))).splits["train"]) == 9
 
 
+def test_inputs_that_are_alike_are_too_few_to_deal_out(write):
+    rows = [(f"{'Text' if at % 2 else 'text'} {at // 2}", "ab"[at % 2]) for at in range(12)]
+    with pytest.raises(DataError, match="has 12 different inputs in 12 examples, which are 6 but for case, spaces and"):
+        open_examples("labeled", corpus(write("a.tsv", reviews(*rows))))
+
+
 def test_every_label_is_in_the_training_part(write):
     """Each stands once among a hundred, so that some would be dealt out."""
     rare = [f"rare {number}" for number in range(30)]

@@ -10,6 +10,7 @@ import pytest
 
 from seqlab.config import CorpusSettings
 from seqlab.data.examples.conll import read_columns
+from seqlab.data.examples.example import TaggedSentence
 from seqlab.data.examples.load import open_examples
 from seqlab.data.examples.tables import read_labeled
 from seqlab.data.files import InputFixes
@@ -42,6 +43,8 @@ PROSE = [
     '"Yes," he said.\n"No."\n"Why not?"\n"So."\n' * 5,
     "+1 for that\n| a | b |\nplain words\nmore of them\n",
     "The command COPY reads rows.\n" * 5,
+    "MAX_SIZE MIN_SIZE\nNO_NAME DEFAULT_NAME\n" * 5,
+    "snake_case names\nof_course user_ID\n" * 5,
     "",
 ]
 
@@ -89,23 +92,30 @@ def test_a_table_of_r_is_refused_with_the_command_whatever_its_name_and_task(wri
     assert [(located.example.text, located.example.label) for located in read] == rows
 
 
-def test_the_command_writes_a_word_and_its_tag_on_each_line(write: Write) -> None:
-    sentences = [located.example for located in read_columns(run(write("a.txt", TAGGED)), InputFixes())]
+@pytest.mark.parametrize("mark", "/_")
+def test_the_command_writes_a_word_and_its_tag_on_each_line(write: Write, mark: str) -> None:
+    content = TAGGED.replace("/", mark)
+    sentences = [located.example for located in read_columns(run(write("a.txt", content)), InputFixes())]
     assert len(sentences) == 12
-    assert sentences[0].words == ("Mary", "often", "saw", "1/2", "cats", ".")
+    assert sentences[0].words == ("Mary", "often", "saw", f"1{mark}2", "cats", ".")
     assert sentences[0].tags == ("NNP", "RB", "VBD", "CD", "NNS", ".")
 
 
-@pytest.mark.parametrize("span", ["B-PER", "B-Person", "B_per"])
+@pytest.mark.parametrize("span", ["B-PER", "B-Person", "B_per", "B-first_name"])
 @pytest.mark.parametrize("end", ["\n", "\n\n"])
-def test_words_with_tags_are_not_read_as_columns(write: Write, span: str, end: str) -> None:
-    lines = [f"Mary/{span} Smith/{span.replace('B', 'I')} saw/O London/B-LOC on{at}/O ./O{end}" for at in range(40)]
-    path = write("a.txt", "".join(lines))
-    with pytest.raises(DataError, match=rf"looks like words with their tags, such as Mary/{span}; .* > new\.conll$"):
+@pytest.mark.parametrize("mark", "/_")
+def test_words_with_tags_are_not_read_as_columns(write: Write, span: str, end: str, mark: str) -> None:
+    line = f"Mary/{span} Smith/{span.replace('B', 'I')} saw/O New_York/B-LOC on{{at}}/O ./O{end}".replace("/", mark)
+    path = write("a.txt", "".join(line.format(at=at) for at in range(40)))
+    shown = rf"looks like words with their tags, such as Mary{mark}{span}; .* > new\.conll$"
+    with pytest.raises(DataError, match=shown):
         open_examples("tagged", CorpusSettings(source=(str(path),)))
-    made = run(path)
-    splits = open_examples("tagged", CorpusSettings(source=(str(made),))).splits
+    splits = open_examples("tagged", CorpusSettings(source=(str(run(path)),))).splits
     assert sum(map(len, splits.values())) == 40
+    sentence = splits["train"][0]
+    assert isinstance(sentence, TaggedSentence)
+    assert sentence.words[:4] == ("Mary", "Smith", "saw", "New_York") and sentence.words[5] == "."
+    assert sentence.tags[0] == span.replace("B_", "B-")
 
 
 def test_the_command_gets_the_json_of_an_archive(write: Write) -> None:
