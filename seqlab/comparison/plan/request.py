@@ -167,9 +167,10 @@ def build_request(
 def _named_twice(archs: Sequence[str]) -> str:
     once = list(dict.fromkeys(archs))
     twice = [name for name in once if archs.count(name) > 1]
+    are = "is" if len(twice) == 1 else "are"
     return (
-        f"{' and '.join(twice)} {'is' if len(twice) == 1 else 'are'} named more than once, and runs of one model differ "
-        f"only by their seeds. Name each model once, --archs {','.join(once)}, and set the number of its runs by --seeds."
+        f"{' and '.join(twice)} {are} named more than once, and runs of one model differ only by their seeds. Name each "
+        f"model once, --archs {','.join(once)}, and set the number of its runs by --seeds."
     )
 
 
