@@ -169,8 +169,8 @@ def _named_twice(archs: Sequence[str]) -> str:
     twice = [name for name in once if archs.count(name) > 1]
     are = "is" if len(twice) == 1 else "are"
     return (
-        f"{' and '.join(twice)} {are} named more than once, and runs of one model differ only by their seeds. Name each "
-        f"model once, --archs {','.join(once)}, and set the number of its runs by --seeds."
+        f"{' and '.join(twice)} {are} named more than once, and runs of one model differ only by their seeds. Name "
+        f"each model once, --archs {','.join(once)}, and set the number of its runs by --seeds."
     )
 
 
