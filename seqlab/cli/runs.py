@@ -36,6 +36,8 @@ def runs(
     groups = [list(group) for _, group in groupby(entries, key=lambda entry: entry.group)]
     for group in groups:
         table(_title(group), COLUMNS, [_row(entry) for entry in group], texts=3)
+        for note in _start_notes(group):
+            console.print(note, markup=False, soft_wrap=True)
         console.print()
     several = "; only runs of one table can be compared" if len(groups) > 1 else ""
     console.print(f"{counted(len(entries), 'run')} in {searched}{several}.", markup=False)
@@ -56,3 +58,12 @@ def _row(entry: "RunEntry") -> list[str]:
     value = entry.metric.format(entry.value) if entry.metric else entry.status
     size, steps = f"{entry.parameters:,}", f"{entry.steps:,}"
     return [entry.path, entry.arch, entry.tokenizer, size, value, steps, entry.date[:10]]
+
+
+def _start_notes(group: "list[RunEntry]") -> list[str]:
+    """Which runs began with the weights of others: the table has only their own steps."""
+    return [
+        f"{entry.path} started from {entry.started_from}: its steps come on top of those of that run"
+        for entry in group
+        if entry.started_from
+    ]

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -24,6 +25,23 @@ def nested_texts_advice(rows: Sequence[Mapping[str, Any]], name: str) -> str:
     path = max(texts, key=lambda path: sum(map(len, texts[path])))
     command = f"{_jq(name, '-r', f'{path} // empty')} > {new_file('.txt')}"
     return f"Its texts stand deeper. To get those of {path}: {command}"
+
+
+def nested_documents_advice(rows: Sequence[Mapping[str, Any]], name: str) -> str:
+    """How to make one text of those that stand deeper than the first level of each row, such as the messages of a
+    conversation, as a sentence; empty if the first level has longer ones."""
+    lengths: Counter[str] = Counter()
+    deeper: Counter[str] = Counter()
+    for row in rows:
+        lengths.update({key: len(value) for key, value in row.items() if isinstance(value, str)})
+        for path, text in _texts(row):
+            deeper[path] += len(text)
+    if not deeper or max(deeper.values()) <= max(lengths.values(), default=0):
+        return ""
+    path = max(deeper, key=deeper.__getitem__)
+    program = f'. + {{text: [{path} | strings] | join("\\n")}}'
+    command = f"{_jq(name, '-c', program)} > {new_file('.jsonl')}"
+    return f"Its texts stand deeper. To join those of {path} in each row: {command}"
 
 
 def _jq(name: str, output: str, program: str) -> str:

@@ -98,6 +98,12 @@ class TextEmbedder:
         """Whether any token of a text is known: the vectors of others mean nothing."""
         return self._known(self._ids(text)) > 0
 
+    def unknown_in(self, text: str) -> list[str]:
+        """What the tokenizer does not know of a text, as it warns of it."""
+        collecting = self.tokenizer.collecting()
+        collecting.encode_array(text)
+        return collecting.collected
+
     def _known(self, ids_T: np.ndarray) -> int:
         """How many tokens are known."""
         return int((ids_T != self.tokenizer.unknown).sum()) if self.tokenizer.has_unknown else len(ids_T)

@@ -18,6 +18,7 @@ from seqlab.retrieval.dense import ApproximateSearch, Engine, VectorSearch, meas
 from seqlab.retrieval.fusion import scaled
 from seqlab.retrieval.index import Index, open_index
 from seqlab.retrieval.snippets import Snippet, snippet
+from seqlab.wording import counted
 
 By = Literal["hybrid", "bm25", "dense"]
 WEIGHT = 0.3  # of the vectors in a hybrid score, unless it was tuned
@@ -204,7 +205,7 @@ def _scaled(scores_N: np.ndarray) -> np.ndarray:
 def query_vector(index: Index, query: str, notes: list[str]) -> np.ndarray:
     """Its vector; what the model cannot read is noted."""
     seen = index.embedder.seen
-    tokens, cut = seen.tokens, seen.cut
+    tokens, cut, unknown = seen.tokens, seen.cut, seen.unknown
     vector_D = index.embed([query])[0]
     if seen.cut > cut:
         notes.append(
@@ -212,6 +213,11 @@ def query_vector(index: Index, query: str, notes: list[str]) -> np.ndarray:
         )
     if not vector_D.any():
         notes.append("the model knows no token of the query: vectors have no part in the result")
+    elif missing := seen.unknown - unknown:
+        are = "is" if missing == 1 else "are"
+        which = "".join(f": {note}" for note in index.embedder.unknown_in(query))
+        of_all = counted(seen.tokens - tokens, "token")
+        notes.append(f"{missing:,} of {of_all} of the query {are} unknown to the model{which}")
     return vector_D
 
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ class RunEntry:
     window: int | None = None  # that mode's, if it scores windows: a longer one gives a model more to read
     tokenizer: str = ""
     fitted_on_validation: bool = False  # the exponents of a mixture were, so its value is too good
+    started_from: str = ""  # the run whose weights it began with, if any: `steps` are its own alone
 
     @property
     def group(self) -> tuple[str, ...]:
@@ -60,7 +61,9 @@ def list_runs(folder: Path) -> list[RunEntry]:
         raise UsageError(f"'{folder}' is a file: name a folder that has runs in it, or below it.")
     paths = sorted(_find_runs(folder, LEVELS), key=lambda path: (not path.is_symlink(), path))
     once = {path.resolve(): path for path in paths}
+    listed = {str(resolved): str(path) for resolved, path in once.items()}
     entries = [_entry(path) for path in sorted(once.values())]
+    entries = [replace(entry, started_from=listed.get(entry.started_from, entry.started_from)) for entry in entries]
     return sorted(entries, key=_rank)
 
 
@@ -114,6 +117,7 @@ def _entry(path: Path) -> RunEntry:
             tokenizer=settings.tokenizer.name,
             fitted_on_validation=settings.task.settings.option("mix", "none") == "counts"
             and settings.corpus.text_has_test,
+            started_from=_started_from(config),
         )
     except PluginNotAllowed as error:
         return RunEntry(
@@ -127,9 +131,14 @@ def _entry(path: Path) -> RunEntry:
             steps=config["settings"]["train"]["steps"] or 0,
             date=config["created"],
             status=f"needs --plugin {error.name}",
+            started_from=_started_from(config),
         )
     except (SeqlabError, TypeError, AttributeError, KeyError):
         return RunEntry(str(path), "?", "?", 0, "", None, None, 0, "", "damaged")
+
+
+def _started_from(config: dict[str, Any]) -> str:
+    return next((origin["path"] for origin in config.get("origins", [])[:1] if origin["role"] == "init"), "")
 
 
 def _rule(corpus: dict[str, Any], settings: RunSettings) -> str:

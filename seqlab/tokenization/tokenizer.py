@@ -26,7 +26,8 @@ from seqlab.tokenization.spelling import BYTE_NATS
 Ids = np.ndarray | Sequence[int]
 
 REPLACEMENT = "\ufffd"  # how decoded text shows the unknown token
-MAX_WARNINGS = 20  # per tokenizer: a text encoded line by line may have something unknown in each line
+MAX_WARNINGS = 20  # per tokenizer: each text that is encoded may have something unknown
+MAX_COLLECTED = 100_000  # different unknown texts that are counted for one warning
 
 
 class Tokenizer(ABC):
@@ -47,9 +48,9 @@ class Tokenizer(ABC):
         if documents:
             self._token_bytes += [b"", b""]
         self.rarer = 0  # different words that training left out, to keep to `vocab_size`; 0 if it was loaded
-        self._warned_of: set[str] = set()
+        self._warned_of: dict[str, None] = {}
         self._warnings = 0
-        self.collected: list[str] | None = None  # warnings, instead of giving them
+        self._collects = False  # what is unknown, instead of warning of it
 
     def __init_subclass__(cls) -> None:
         if "name" not in cls.__dict__:
@@ -170,26 +171,34 @@ class Tokenizer(ABC):
     # --- the unknown token --------------------------------------------------------------------------------------------
 
     def collecting(self) -> Self:
-        """The same tokenizer, as if it had never warned of anything: it collects its warnings and gives none."""
+        """The same tokenizer, as if it had never warned of anything: it gives no warnings, `collected` is one of all
+        that was unknown."""
         twin = copy(self)
-        twin._warned_of, twin._warnings, twin.collected = set(), 0, []
+        twin._warned_of, twin._warnings, twin._collects = {}, 0, True
         return twin
+
+    @property
+    def collected(self) -> list[str]:
+        full = " (and perhaps others)" if len(self._warned_of) >= MAX_COLLECTED else ""
+        return [self._unknown_note([*self._warned_of]) + full] if self._warned_of else []
 
     def warn_of_unknown(self, texts: Iterable[str]) -> None:
         """Name what was encoded as unknown, each text once per tokenizer."""
         new = [text for text in dict.fromkeys(texts) if text not in self._warned_of]
+        if self._collects:
+            self._warned_of |= dict.fromkeys(new[: max(0, MAX_COLLECTED - len(self._warned_of))])
+            return
         if not new or self._warnings == MAX_WARNINGS:
             return
-        self._warned_of.update(new)
+        self._warned_of |= dict.fromkeys(new)
         self._warnings += 1
-        named = ", ".join(map(_quote_unknown, new[:5])) + (f" and {len(new) - 5} more" if len(new) > 5 else "")
-        reason = self.unknown_reason[len(new) > 1]
         last = " (no further warnings of this kind)" if self._warnings == MAX_WARNINGS else ""
-        message = f"{named} {reason}: encoded as the unknown token{last}"
-        if self.collected is None:
-            warnings.warn(message, SeqlabWarning, stacklevel=4)
-        else:
-            self.collected.append(message)
+        warnings.warn(self._unknown_note(new) + last, SeqlabWarning, stacklevel=4)
+
+    def _unknown_note(self, texts: Sequence[str]) -> str:
+        more = f" and {len(texts) - 5:,} more" if len(texts) > 5 else ""
+        named = ", ".join(map(_quote_unknown, texts[:5])) + more
+        return f"{named} {self.unknown_reason[len(texts) > 1]}: encoded as the unknown token"
 
 
 def utf8(text: str) -> bytes:

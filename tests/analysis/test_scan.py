@@ -183,6 +183,7 @@ def test_rare_symbols_are_named():
         ("".join(f"{'x' * 50} {number}\n" for number in range(100)), False),
         ("".join(f"a line of verse, no {number}\n" for number in range(100)), False),
         ("".join(f"name {number}\n\n" for number in range(100)), False),
+        ("".join(f"name {number}\n" for number in range(297)) + "\n\nname\n\n\n\n", True),
     ],
 )
 def test_what_looks_like_a_list(text, expected):

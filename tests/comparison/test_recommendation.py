@@ -125,8 +125,9 @@ def test_memory_is_left_out_where_it_is_unknown():
 
 def test_one_entrant_and_none():
     result = advised([], {"a {} b": (1.0, 100, 1)})
-    assert {advice.name for advice in result.values()} == {"a {} b"}
-    assert result["quality"].sentence == "Use a {} b: it is the only model."
+    assert {lens: advice.sentence for lens, advice in result.items()} == {
+        "quality": "Use a {} b: it is the only model."
+    }
     assert recommendation([entrant("a")], [], NATS, []) == []
 
 

@@ -114,7 +114,7 @@ def test_what_is_no_amount(text: str):
     ("options", "word"),
     [
         ({"archs": "lsmt"}, "lstm"),
-        ({"archs": "gru,gru"}, "twice"),
+        ({"archs": "gru,gru,lstm"}, "gru is named more than once.* --archs gru,lstm, and .*--seeds"),
         ({"archs": ","}, "archs"),
         ({"match": "parms=3"}, "params"),
         ({"budget": "step=3"}, "steps"),

@@ -233,11 +233,12 @@ def test_base64_within_the_text_of_a_mail_is_said(tmp_path: Path, name: str) -> 
 
 def test_mails_are_decoded(tmp_path: Path) -> None:
     mail = EmailMessage()
-    mail["Subject"] = "Der Fischotter schläft"
+    mail["Subject"], mail["From"], mail["To"] = "Der Fischotter schläft", "Ann <ann@x.org>", "bob@x.org"
     mail.set_content("Grüße vom Otter\n" * 3, cte="base64")
     mail.add_attachment(b"\x00\x01" * 500, maintype="application", subtype="zip", filename="a.zip")
     (tmp_path / "a.eml").write_bytes(bytes(mail))
     page = EmailMessage()
+    page["From"] = "ann@x.org"
     page.set_content("<p>an <b>otter</b></p>", subtype="html")
     (tmp_path / "b.eml").write_bytes(bytes(page))
     (tmp_path / "c.eml").write_text("no mail at all\n")
@@ -246,7 +247,10 @@ def test_mails_are_decoded(tmp_path: Path) -> None:
     assert found["a.eml"] == ("Der Fischotter schläft", "\n".join(["Grüße vom Otter"] * 3))
     assert found["b.eml"] == ("b.eml", "an otter")
     assert found["c.eml"][1] == "no mail at all"
-    assert fixes.notes() == ["1 part of e-mails not read, such as attachments, in a.eml"]
+    assert fixes.notes() == [
+        "1 part of e-mails not read, such as attachments, in a.eml",
+        "of 2 e-mails, the subject and the text are read, and no other header field: not From (2), To (1)",
+    ]
 
 
 def test_every_mail_of_a_mailbox_is_a_document(tmp_path: Path) -> None:

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from seqlab.data.documents.document import Document
+from seqlab.data.documents.fixes import Unusable
+from seqlab.data.documents.read import read_documents
 from seqlab.data.examples.tables import read_pairs
 from seqlab.data.files import InputFixes
 from seqlab.data.nested_json import nested_texts_advice
@@ -39,6 +42,18 @@ def test_the_command_gets_the_texts(chat: Path) -> None:
     command = nested_texts_advice(ROWS, "chat.jsonl").partition("content: ")[2]
     subprocess.run(command, shell=True, check=True)
     assert Path("new.txt").read_text().splitlines()[:3] == ["question 0", "yes", "question 1"]
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed")
+def test_an_index_gets_a_document_of_each_chat(chat: Path) -> None:
+    with pytest.raises(Unusable, match=r"there is 'id', 'messages'\. Its texts stand deeper\.") as refused:
+        list(read_documents([Path("chat.jsonl")]))
+    assert "--column" not in str(refused.value)
+    subprocess.run(str(refused.value).partition("in each row: ")[2], shell=True, check=True)
+    assert list(read_documents([Path("new.jsonl")]))[:1] == [Document("0", "question 0\nyes")]
+    chat.write_text('{"question": "what is an otter?", "meta": {"by": "me"}}\n')
+    with pytest.raises(Unusable, match="--column text=NAME"):
+        list(read_documents([Path("chat.jsonl")]))
 
 
 @pytest.mark.parametrize(

@@ -194,6 +194,20 @@ def test_built_in_corpora_say_what_they_are_for(monkeypatch):
             ("2", "1"),
             "looks like data, not like a header ('ham', 'see you')",
         ),
+        (
+            "a.tsv",
+            "Musen\tADJ\nPurheit\tNOUN\nlaufen\tVERB\nschön\tADJ\nHaus\tNOUN\nBaum\tNOUN\ngehen\tVERB\n",
+            "table",
+            ("1", "2"),
+            "looks like data, not like a header ('Musen', 'ADJ'): columns are named by their numbers",
+        ),
+        (
+            "a.csv",
+            "form,ADJ\nWort eins,ADJ\nWort zwei,X\n" + "Wort drei,X\n" * 3,
+            "table",
+            ("form", "ADJ"),
+            "columns 'form'",
+        ),
         ("a.tsv", "0\ta fine film\tpos\n1\tno film\tneg\n", "table", ("2", "3"), "looks like data"),
         (
             "a.csv",
@@ -228,6 +242,12 @@ def test_a_table_that_does_not_tell_its_task_says_what_it_has(written, name, con
     assert layout is not None
     assert (layout.kind, layout.columns) == (kind, columns)
     assert words in layout.reason, layout.reason
+
+
+def test_a_first_line_with_the_next_number_of_its_column_is_data(written):
+    layout = unclear_layout([written("a.tsv", "".join(f"C{at}O\tmol{at}\n" for at in range(30)))])
+    assert layout is not None and layout.pair == ("1", "2")
+    assert "looks like data, not like a header ('C0O', 'mol0')" in layout.reason
 
 
 def test_objects_within_json_lines_are_not_suggested_but_flattened(written):

@@ -15,6 +15,7 @@ from seqlab.retrieval.dense import ApproximateSearch, ExactSearch, measured_reca
 from seqlab.retrieval.fusion import scaled
 from seqlab.retrieval.index import Index
 from seqlab.retrieval.progress import WorkProgress
+from seqlab.retrieval.search import By
 from seqlab.retrieval.snippets import SHOWN, snippet
 
 TEXTS = {
@@ -79,6 +80,15 @@ def test_words_that_nobody_knows(index: Index) -> None:
     assert not result.hits and "knows no token of the query" in result.notes[0]
     assert not api.search(index, "?!", by="bm25").hits and api.search(index, "?!", by="bm25").notes
     assert api.search(index, "ΩΩΩ dog").hits[0].id == "dog"
+
+
+@pytest.mark.parametrize("by", ["dense", "hybrid"])
+def test_what_the_model_does_not_know_of_a_query_is_said(index: Index, by: By) -> None:
+    (note,) = [note for note in api.search(index, "the dog Ω漢", by=by).notes if "model" in note]
+    assert note.startswith(
+        "2 of 10 tokens of the query are unknown to the model: 'Ω' (U+03A9), '漢' (U+6F22) never occur"
+    )
+    assert not [note for note in api.search(index, "the dog", by=by).notes if "model" in note]
 
 
 def test_a_query_of_a_megabyte(index: Index) -> None:

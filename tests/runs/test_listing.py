@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
-from runs_cases import metrics, results, trained
+from runs_cases import TEXT, metrics, results, trained
 
 from seqlab import api
 from seqlab.cli.runs import runs
@@ -16,6 +16,7 @@ from seqlab.metrics.descriptions import ACCURACY
 from seqlab.runs.directory import RunDirectory
 from seqlab.runs.listing import list_runs
 from seqlab.runs.results import write_results
+from seqlab.training.progress import Reporter
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +92,22 @@ def test_a_mixture_that_was_fitted_on_validation_is_no_rival_of_runs_that_were_n
     runs(folder)
     said = capsys.readouterr().out
     assert said.count("mixtures fitted on this validation split, so it flatters them") == 1
+
+
+def test_a_run_that_started_from_another_is_marked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = folder.parent / "my.txt"
+    text.write_text(TEXT, encoding="utf-8")
+    run = api.train(
+        text,
+        init=folder / "good", out=folder / "further", steps=1, batch_size=4, threads=1, sample_tokens=0,
+        reporter=Reporter(),
+    )  # fmt: skip
+    started = {Path(entry.path).name: entry.as_dict()["started_from"] for entry in list_runs(folder)}
+    assert started == {"good": "", "better": "", "unfinished": "", "further": str(folder / "good")}
+    runs(folder)
+    said = capsys.readouterr().out
+    assert f"{run.path} started from {folder / 'good'}: its steps come on top of those of that run" in said
+    assert said.count("started from") == 1
 
 
 def test_the_best_comes_first(folder: Path, made: api.Run) -> None:

@@ -63,6 +63,8 @@ def recommendation(
     best = next(entrant.name for entrant in scored if entrant.name not in behind)
     against = {pair.b: pair for pair in pairs if pair.a == best}
     advice = [Advice("quality", best, _bottom_line(best, against))]
+    if len(scored) == 1:
+        return advice  # nothing is cheaper than the only model, nor behind it
     costs: dict[str, Mapping[str, float | None]] = {
         "time": seconds,
         "size": {entrant.name: entrant.parameters for entrant in scored},

@@ -88,7 +88,7 @@ class ComparisonSettings(Settings):
         except UsageError as error:
             raise ValueError(str(error)) from None
         if self.archs is not None and len(set(self.archs)) != len(self.archs):
-            raise ValueError(f"one of {', '.join(self.archs)} is named twice")
+            raise ValueError(_named_twice(self.archs))
         return self
 
     @property
@@ -163,6 +163,16 @@ def build_request(
         raise UsageError("minutes does nothing with the budget of the settings or the recipe: give 'budget' instead.")
     _refuse_unfair(models)
     return ComparisonRequest(comparison, models, recipe)
+
+
+def _named_twice(archs: Sequence[str]) -> str:
+    once = list(dict.fromkeys(archs))
+    twice = [name for name in once if archs.count(name) > 1]
+    are = "is" if len(twice) == 1 else "are"
+    return (
+        f"{' and '.join(twice)} {are} named more than once, and runs of one model differ only by their seeds. Name "
+        f"each model once, --archs {','.join(once)}, and set the number of its runs by --seeds."
+    )
 
 
 def entrant_settings(name: str) -> dict[str, str]:

@@ -68,7 +68,7 @@ def encode_shard(
         for document in documents:
             writers[choose_split(document.digest, ends)].write(document)
         splits = {split: writer.close() for split, writer in writers.items()}
-    record = ShardRecord(splits, faults.counts, collecting.collected or [])
+    record = ShardRecord(splits, faults.counts, collecting.collected)
     write_sealed(folder / f"{name}.json", asdict(record))
     return record
 

@@ -1,5 +1,6 @@
 """What reading documents corrected, left out and skipped, and how it is said."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,6 +36,7 @@ class DocumentFixes(InputFixes):
     inner_keys: dict[str, None] = field(default_factory=dict)  # under which these stand there
     outputs: dict[str, int] = field(default_factory=dict)  # cells of notebooks that have some
     mail_parts: dict[str, int] = field(default_factory=dict)  # of e-mails, other than their text
+    mail_fields: Counter[str] = field(default_factory=Counter)  # of the headers of e-mails that are not read
     encoded: list[str] = field(default_factory=list)  # files with lines of base64
     ebooks: list[GutenbergScan] = field(default_factory=list[GutenbergScan])  # documents with a license around a book
     named_columns: set[str] = field(default_factory=set)  # that were asked for, and that a table has
@@ -62,9 +64,7 @@ class DocumentFixes(InputFixes):
         if self.outputs:
             cells = counted(sum(self.outputs.values()), "notebook cell")
             notes.append(f"outputs of {cells} not read, in {first_names([*self.outputs])}")
-        if self.mail_parts:
-            parts = counted(sum(self.mail_parts.values()), "part")
-            notes.append(f"{parts} of e-mails not read, such as attachments, in {first_names([*self.mail_parts])}")
+        notes += self._mail_notes
         if self.encoded:
             files = counted(len(self.encoded), "file")
             notes.append(f"lines of base64, as of attachments, read as words in {files}: {first_names(self.encoded)}")
@@ -93,4 +93,16 @@ class DocumentFixes(InputFixes):
         if self.inner_ids:
             rows, keys = counted(sum(self.inner_ids.values()), "row"), quote_list([*self.inner_keys], MAX_FAULTS)
             notes.append(f"ids of {rows} read from within objects, at {keys}, in {first_names([*self.inner_ids])}")
+        return notes
+
+    @property
+    def _mail_notes(self) -> list[str]:
+        notes: list[str] = []
+        if self.mail_parts:
+            parts = counted(sum(self.mail_parts.values()), "part")
+            notes.append(f"{parts} of e-mails not read, such as attachments, in {first_names([*self.mail_parts])}")
+        if self.mail_fields:
+            amount = counted(max(self.mail_fields.values()), "e-mail")
+            fields = ", ".join(f"{name} ({count:,})" for name, count in self.mail_fields.items())
+            notes.append(f"of {amount}, the subject and the text are read, and no other header field: not {fields}")
         return notes

@@ -8,6 +8,7 @@ from email.message import Message
 from email.policy import default as mail_policy
 from html.parser import HTMLParser
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from seqlab.data.documents.document import Document
 from seqlab.data.documents.fixes import Unusable
@@ -19,6 +20,7 @@ BLOCKS = frozenset(
      "ol", "p", "pre", "section", "table", "td", "th", "tr", "ul"}
 )  # fmt: skip
 PAGES, NOTEBOOK, MAIL, MAILBOX = (".html", ".htm", ".xhtml"), ".ipynb", ".eml", ".mbox"
+MAIL_FIELDS = ("From", "To", "Cc", "Date")  # that are not read
 BEFORE_MAIL = re.compile(r"(?:\A|(?<=\n\n))From .*\n")  # in a mailbox; within a mail, such a line begins with >
 QUOTED_FROM = re.compile(r"^>(>*From )", re.MULTILINE)
 BASE64_LINES = re.compile(r"(?:^[A-Za-z0-9+/]{60,76}$\n){4,}", re.MULTILINE)  # of letters and digits, without a space
@@ -103,8 +105,15 @@ def mails_of(content: str) -> dict[int, str]:
     }
 
 
-def mail_document(name: str, content: str) -> tuple[Document, int]:
-    """An e-mail: its subject and its decoded text, and the number of its other parts, which are left out."""
+class Mail(NamedTuple):
+    """An e-mail: its subject and its decoded text, and what is left out."""
+
+    document: Document
+    parts: int  # other than the text
+    fields: list[str]  # of its header that a reader may look for
+
+
+def read_mail(name: str, content: str) -> Mail:
     try:
         message: Message = message_from_string(content, policy=mail_policy)
         parts = [part for part in message.walk() if not part.is_multipart()]
@@ -113,10 +122,12 @@ def mail_document(name: str, content: str) -> tuple[Document, int]:
             kept = [part for part in parts if part.get_content_type() == "text/html"][:1]
         texts = [_part_text(part, name) for part in kept]
         subject = " ".join(str(message.get("subject", "")).split())
+        fields = [field for field in MAIL_FIELDS if field in message]
     except (MessageError, ValueError, LookupError, AttributeError):  # a header or part that the library cannot read
-        return Document(name, content, PurePosixPath(name).name), 0
+        return Mail(Document(name, content, PurePosixPath(name).name), 0, [])
     text = "\n\n".join(text.strip("\n") for text in texts if text.strip())
-    return Document(name, text or content, subject or PurePosixPath(name).name), len(parts) - len(kept)
+    document = Document(name, text or content, subject or PurePosixPath(name).name)
+    return Mail(document, len(parts) - len(kept), fields if text else [])
 
 
 def _part_text(part: Message, name: str) -> str:

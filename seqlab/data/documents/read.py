@@ -20,11 +20,12 @@ from seqlab.data.documents.markup import (
     MAILBOX,
     NOTEBOOK,
     PAGES,
+    Mail,
     has_base64,
-    mail_document,
     mails_of,
     notebook_text,
     page_document,
+    read_mail,
 )
 from seqlab.data.documents.rows import FIELDS, row_documents
 from seqlab.data.documents.text_files import text_document
@@ -177,14 +178,13 @@ def _documents(
     if suffix in PAGES:
         return _one(page_document(name, content))
     if suffix == MAIL:
-        document, others = mail_document(name, content)
-        _note_mail(name, [document], others, fixes)
-        return _one(document)
+        mail = read_mail(name, content)
+        _note_mails(name, [mail], fixes)
+        return _one(mail.document)
     if suffix == MAILBOX and (mails := mails_of(content)):
-        found = {line: mail_document(f"{name}:{line}", mail) for line, mail in mails.items()}
-        others = sum(parts for _, parts in found.values())
-        _note_mail(name, [document for document, _ in found.values()], others, fixes)
-        return ((line, document) for line, (document, _) in found.items())
+        found = {line: read_mail(f"{name}:{line}", mail) for line, mail in mails.items()}
+        _note_mails(name, [*found.values()], fixes)
+        return ((line, mail.document) for line, mail in found.items())
     if suffix == NOTEBOOK:
         content, outputs = notebook_text(name, content)
         fixes.outputs |= {name: outputs} if outputs else {}
@@ -195,9 +195,12 @@ def _documents(
     return _one(text_document(name, content))
 
 
-def _note_mail(name: str, mails: Sequence[Document], others: int, fixes: DocumentFixes) -> None:
+def _note_mails(name: str, mails: Sequence[Mail], fixes: DocumentFixes) -> None:
+    others = sum(mail.parts for mail in mails)
     fixes.mail_parts |= {name: others} if others else {}
-    fixes.encoded += [name] if any(has_base64(mail.text) for mail in mails) else []
+    for mail in mails:
+        fixes.mail_fields.update(mail.fields)
+    fixes.encoded += [name] if any(has_base64(mail.document.text) for mail in mails) else []
 
 
 def _one(document: Document) -> Iterator[tuple[int, Document]]:

@@ -1,5 +1,6 @@
 """The rows of tables and of JSON lines as documents."""
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ from seqlab.data.examples.lines import suffix as suffix_of
 from seqlab.data.examples.tables import KEYED_OBJECTS, open_table
 from seqlab.data.file_layout import SAMPLE_BYTES
 from seqlab.data.files import read_beginning
+from seqlab.data.nested_json import nested_documents_advice
 from seqlab.errors import DataError
 
 FIELDS = {  # the names of the columns that are read, the first that a table has; of ids the first that a row has
@@ -41,11 +43,14 @@ def row_documents(
             raise Unusable(f"'{path}' is empty. Expected one JSON object per line.", "empty")
         _refuse_other_form(path, first, required)
         rows = chain(first, rows)
-        names = list(dict.fromkeys(key for row in first if isinstance(row, TableRow) for key in row.fields))
+        sample = [row.fields for row in first if isinstance(row, TableRow)]
+        names = list(dict.fromkeys(key for fields in sample for key in fields))
     else:
         table = open_table(path, LABELED, fixes)
-        rows, names = iter(table.all_rows()), table.names
+        rows, names, sample = iter(table.all_rows()), table.names, table.sample()
     found = _columns(path, names, columns, fixes, required)
+    if "text" not in found:
+        raise _without_texts(path, names, sample, fixes)
     requested = columns.get("id")
     ids = (requested,) if requested is not None and requested == found.get("id") else FIELDS["id"]
     return _numbered_rows(path, rows, names, found, ids, fixes)
@@ -94,7 +99,7 @@ def _refuse_other_form(path: Path, first: Sequence[TableRow | BadRow], required:
 def _columns(
     path: Path, names: Sequence[str], requested: Mapping[str, str], fixes: DocumentFixes, required: bool
 ) -> dict[str, str]:
-    """The column of each field, as the file names it; the text is required."""
+    """The column of each field that there is, as the file names it."""
     found: dict[str, str] = {}
     for name, known in FIELDS.items():
         wanted = requested.get(name)
@@ -108,13 +113,20 @@ def _columns(
         column = wanted or next((one for one in known if one in names), None)
         if column is not None:
             found[name] = column
-    if "text" not in found:
-        raise Unusable(
-            f"'{path}' has no column of texts: expected one named {', '.join(FIELDS['text'])}, there is "
-            f"{quote_list(names) or 'none'}. {fixes.to_name_text}",
-            f"a table without a column of texts{'; --column text=NAME names one' if fixes.can_name_columns else ''}",
-        )
     return found
+
+
+def _without_texts(
+    path: Path, names: Sequence[str], sample: Sequence[Mapping[str, Any]], fixes: DocumentFixes
+) -> Unusable:
+    if nested := nested_documents_advice(sample, str(path)):
+        reason = nested.replace(shlex.quote(str(path)), "FILE")  # one for all such files
+        return Unusable(f"'{path}' has no column of texts, there is {quote_list(names)}. {nested}", reason)
+    return Unusable(
+        f"'{path}' has no column of texts: expected one named {', '.join(FIELDS['text'])}, there is "
+        f"{quote_list(names) or 'none'}. {fixes.to_name_text}",
+        f"a table without a column of texts{'; --column text=NAME names one' if fixes.can_name_columns else ''}",
+    )
 
 
 def _row(row: TableRow, columns: Mapping[str, str], id_column: str | None) -> Document | BadRow:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.data.drawn_tables import drawn_table
-from seqlab.data.examples.columns import is_name
+from seqlab.data.examples.columns import LABELED, PAIRS, columns_option, is_name
 from seqlab.data.examples.csv_records import read_csv
 from seqlab.data.examples.delimiters import detect_delimiter, usual_delimiter
 from seqlab.data.examples.json_lines import TableRow, keys_of, parse_object
-from seqlab.data.examples.lines import JSON_LINES, BadRow, Location, suffix
+from seqlab.data.examples.lines import JSON_LINES, BadRow, Location, quote_list, suffix
 from seqlab.data.examples.parquet_rows import read_parquet
 from seqlab.data.examples.quoting import read_tabbed
 from seqlab.data.examples.row_ends import without_ends
@@ -24,6 +25,8 @@ from seqlab.data.parquet_files import PARQUET
 SAMPLE_BYTES = 64 * 1024
 SAMPLE_ROWS = 100
 MIN_ROWS = 4  # in which a label is seen to repeat
+KNOWN = {*LABELED.first, *LABELED.second, *PAIRS.first, *PAIRS.second}  # names of columns
+NUMBERS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
@@ -89,17 +92,63 @@ def _records(path: Path, lines: Sequence[str]) -> list[list[str]]:
 
 
 def _is_header(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first line names columns: single words, or none of the values that a column of labels repeats. Words
-    that a line repeats, or numbers, are values if the columns have them too."""
+    """Whether the first line names columns: it has none of their values, and single words or a column of labels."""
     columns = [[row[place] for row in rows] for place in range(len(names))]
     filled = [name for name in names if name]
-    if all(map(is_name, filled)):
-        doubtful = len(set(filled)) < len(filled) or any(name.isdigit() for name in filled)
-        repeated = any(name in values for name, values in zip(names, columns, strict=True) if name)
-        return bool(filled) and not (doubtful and repeated)
-    if any(name in values for name, values in zip(names, columns, strict=True)):
+    if _has_values(names, columns):
         return False
-    return any(len(values) >= MIN_ROWS and 2 * len(set(values)) <= len(values) for values in columns)
+    return bool(filled) if all(map(is_name, filled)) else any(map(_has_labels, columns))
+
+
+def _has_values(names: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
+    """Whether the first line has values of its columns. A single word may occur among them and still be a name, unless
+    it is a number, the line repeats it, or the line is like those below it."""
+    filled = [name for name in names if name]
+    repeated = any(name in values for name, values in zip(names, columns, strict=True) if name)
+    if not all(map(is_name, filled)):
+        return repeated
+    doubtful = len(set(filled)) < len(filled) or any(name.isdigit() for name in filled)
+    return (doubtful and repeated) or _is_row_of_words(names, columns)
+
+
+def _is_row_of_words(names: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
+    """Whether single words, of which none is a known name, are a row like those below: single words as well, and a
+    label that its column repeats, or a numbered name as in all its column."""
+    if any(name.casefold() in KNOWN for name in names):
+        return False
+    if not all(2 * sum(is_name(value) for value in values) > len(values) >= MIN_ROWS for values in columns):
+        return False
+    pairs = list(zip(names, columns, strict=True))
+    labels = any(_has_labels(values) and name in values for name, values in pairs)
+    return labels or any(_is_numbered(name) and _are_numbered_alike(name, values) for name, values in pairs)
+
+
+def _has_labels(values: Sequence[str]) -> bool:
+    return len(values) >= MIN_ROWS and 2 * len(set(values)) <= len(values)
+
+
+def _is_numbered(name: str) -> bool:
+    return NUMBERS.search(name) is not None and not name.isdigit()
+
+
+def _are_numbered_alike(name: str, values: Sequence[str]) -> bool:
+    return all(NUMBERS.sub("0", value) == NUMBERS.sub("0", name) for value in values)
+
+
+def header_notes(
+    header: Location, names: Sequence[str], rows: Sequence[Sequence[str]], requested: Sequence[str]
+) -> list[str]:
+    """A note if columns were requested by the words of the first line, and these look like data."""
+    sample = [[field.strip() for field in row] for row in rows[:SAMPLE_ROWS] if len(row) == len(names)]
+    if not _has_values(names, [[row[place] for row in sample] for place in range(len(names))]):
+        return []
+    known = [name.casefold() for name in names]
+    numbers = [str(known.index(name.casefold()) + 1) for name in requested if name.casefold() in known]
+    option = f"--column {numbers[0]}" if len(numbers) == 1 else columns_option(numbers)
+    return [
+        f"{header}: taken as the header, since columns are named by it, and it looks like data: "
+        f"{quote_list(names, 4)}. To read it as data, number the columns: {option}"
+    ]
 
 
 def have_same_columns(paths: Sequence[Path]) -> bool:

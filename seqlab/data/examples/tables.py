@@ -47,6 +47,7 @@ from seqlab.data.examples.parquet_rows import read_parquet
 from seqlab.data.examples.records import content_records, refuse_other_line
 from seqlab.data.examples.row_ends import without_ends
 from seqlab.data.examples.split_column import find_split_column
+from seqlab.data.examples.table_sample import header_notes
 from seqlab.data.examples.unanswered import refuse_unanswered
 from seqlab.data.files import InputFixes
 from seqlab.data.parquet_files import PARQUET
@@ -196,6 +197,8 @@ def open_table(
     else:
         records = without_headers(names, [record for record in records if record is not header], fixes)
         names, records = _without_ends(path, names, records, fixes)
+        rows = [record[1] for record in records if not isinstance(record, BadRow)]
+        fixes.remarks += header_notes(location, names, rows, columns) if columns else []
     return ExampleTable(location, names, Rows(names, records, too_many))
 
 

@@ -37,6 +37,7 @@ ARCHIVE = re.compile(r"window\.YTD\.\w+(\.\w+)* *= *[\[{]")
 INSERT = re.compile(r"INSERT\s+(?:IGNORE\s+)?INTO\s+(\S+?)\s*(?:\([^)]*\)\s*)?VALUES\b", re.IGNORECASE)
 ROW_OF_VALUES = re.compile(r"\s*\(.*\)[,;]?\s*")  # below VALUES, as phpMyAdmin writes it
 COPY = re.compile(r"COPY (\S+) \(([^)]*)\) FROM stdin;", re.IGNORECASE)
+SUBTITLE_TAGS = r"s#</?[A-Za-z][^<>]*>|<[0-9:.]+>|\{\\[^{}]*\}##g"  # for sed: <i>, <v Ann>, <00:01.000>, {\an8}
 TIME_CODE = re.compile(r"(?:\d+:)?\d\d:\d\d[.,]\d{3} --> (?:\d+:)?\d\d:\d\d[.,]\d{3}(?: .*)?")  # SubRip, WebVTT
 MIN_TIME_CODES = 0.2  # the share of lines: one of three or four
 EMBEDDED = re.compile(r"\bdata:[\w.+-]+/[\w.+-]+;base64,[A-Za-z0-9+/=]{200,}")
@@ -251,7 +252,8 @@ def _subtitles(lines: Sequence[str], name: str) -> TextForm | None:
     codes = sum(TIME_CODE.fullmatch(line.strip()) is not None for line in lines)
     if codes < MIN_LINES or codes < MIN_TIME_CODES * len(lines):
         return None
-    command = rf"sed -E '1s/^\xef\xbb\xbf//; /^(WEBVTT.*|[0-9]+|.* --> .*)?\r?$/d' {name} > {new_file('.txt')}"
+    program = rf"1s/^\xef\xbb\xbf//; {SUBTITLE_TAGS}; /^(WEBVTT.*|[0-9]+|.* --> .*)?\r?$/d"
+    command = f"sed -E '{program}' {name} > {new_file('.txt')}"
     return TextForm("subtitles, with time codes", f"To keep what is said: {command}")
 
 

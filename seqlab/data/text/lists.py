@@ -8,14 +8,16 @@ from seqlab.data.text.split import SplitText
 SHORT_LINE = 40  # characters
 MIN_LINES = 50
 WORDS_PER_LINE = 3  # of a line, on average
+MOST_EMPTY = 0.05  # empty lines for each filled one
 ENOUGH_LINES = 10_000  # to see that half of the lines are long, so that the others need not be read
 SORTED = 0.95  # of the lines are not before the line above
 
 
 def is_list(lines: int, empty: int, short: int, words: int) -> bool:
-    """Whether nearly all lines are short, with few words, and hardly any is empty."""
+    """Whether nearly all filled lines are short, with few words. Where more lines are empty than between the sections
+    of a list, they may end sentences of one word a line."""
     filled = lines - empty
-    few_words = words <= WORDS_PER_LINE * filled and empty <= 0.01 * filled
+    few_words = words <= WORDS_PER_LINE * filled and empty <= MOST_EMPTY * filled
     return filled >= MIN_LINES and short >= 0.95 * filled and few_words
 
 

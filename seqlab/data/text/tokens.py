@@ -206,7 +206,7 @@ def _encode_into(directory: Path, text: SplitText, tokenizer: Tokenizer) -> Entr
     try:
         collecting = tokenizer.collecting()  # so that an entry that is made anew has the same warnings
         stats = {split: _encode_one(temporary, split, text, collecting) for split in text.splits}
-        messages = collecting.collected or []
+        messages = collecting.collected
         files = {path.name: cached_digest(path) for path in sorted(temporary.iterdir())}
         counts = {split: asdict(counts) for split, counts in stats.items()}
         (temporary / STATS).write_bytes(seal({"files": files, "stats": counts, "warnings": messages}))

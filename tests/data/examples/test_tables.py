@@ -333,6 +333,20 @@ def test_a_table_without_a_header_has_columns_by_number(write):
     assert rows_of(write("named.tsv", "1\t2\na\tx\n"), ("1", "2")) == [("a", "x")]
 
 
+def test_a_first_line_of_data_that_names_the_columns_is_said(write):
+    rows = "Musen\tADJ\nHaus\tNOUN\nBaum\tNOUN\nschön\tADJ\nMond\tNOUN\n"
+    fixes = InputFixes()
+    assert len(read_labeled(write("lex.tsv", rows), ("musen", "ADJ"), fixes)) == 4
+    (note,) = fixes.notes()
+    assert note.endswith(
+        "line 1: taken as the header, since columns are named by it, and it looks like data: 'Musen', 'ADJ'. To read "
+        """it as data, number the columns: --set 'corpus.columns=["1", "2"]'"""
+    )
+    fixes = InputFixes()
+    assert len(read_labeled(write("named.tsv", f"word\tclass\n{rows}"), ("word", "class"), fixes)) == 5
+    assert fixes.notes() == []
+
+
 def skipping(path, limit, read=read_labeled):
     fixes = InputFixes(skip_limit=limit)
     return [located.example.input for located in read(path, None, fixes)], fixes.notes()

@@ -33,6 +33,14 @@ def test_other_lists(tmp_path: Path) -> None:
     assert notes(tmp_path, WORDS, documents="lines") == []
 
 
-@pytest.mark.parametrize("lines", [WORDS[:40], [" ".join(WORDS[at : at + 9]) for at in range(0, 300, 3)]])
+def test_a_few_empty_lines_do_not_hide_a_list(tmp_path: Path) -> None:
+    (note,) = notes(tmp_path, [*WORDS[:300], "", *WORDS[300:301], "", "", "", *WORDS[301:302], ""])
+    assert "they are sorted, so that" in note
+
+
+SENTENCES = [word for at in range(0, 300, 10) for word in ("", *WORDS[at : at + 10])]
+
+
+@pytest.mark.parametrize("lines", [WORDS[:40], SENTENCES, [" ".join(WORDS[at : at + 9]) for at in range(0, 300, 3)]])
 def test_what_is_no_list(tmp_path: Path, lines: list[str]) -> None:
     assert notes(tmp_path, lines) == []

@@ -40,6 +40,15 @@ def test_it_is_said_and_the_command_keeps_the_text(tmp_path, monkeypatch, text, 
     assert not any(mark in kept for mark in ("-->", "iVBOR", "Subject", "=61", "WEBVTT"))
 
 
+def test_tags_of_subtitles_are_no_words(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    spoken = r"{\an8}<i>The old man</i> <font color='#fff'>walked</font><00:00:01.500> <v Ann>4 < 5, <3 and 6 > 5."
+    Path("a.txt").write_text(CUES.replace("The old man walked.", spoken) + "99\n\n<i>\n</i>\n")
+    (note,) = open_corpus(["a.txt"]).fixes.source_notes
+    subprocess.run(note.rpartition("what is said: ")[2], shell=True, check=True)
+    assert Path("new.txt").read_text() == "The old man walked 4 < 5, <3 and 6 > 5.\n" * 20
+
+
 @pytest.mark.parametrize(
     ("text", "form"),
     [

@@ -23,6 +23,7 @@ quick = settings(max_examples=40)
 # full stops, so that even a short part has more words than one
 texts = st.lists(st.text(st.sampled_from("ab é日😀\n"), min_size=1, max_size=2), min_size=40, max_size=80).map(".".join)
 TEXT = "naïve 日本 😀 cafés. " * 20 + "the end"
+END = "encoded as the unknown token"
 
 
 def split(text, **values):
@@ -118,6 +119,14 @@ def test_unknown_symbols_are_named_again_by_the_next_program(monkeypatch):
             encode_split(split(text), learnt("char", text[:90]))
         (said,) = caught
         assert str(said.message).startswith("'b' (U+0062), 'x' (U+0078), 'y' (U+0079), 'z' (U+007A) never occur")
+
+
+def test_all_unknown_symbols_of_many_lines_are_in_one_warning():
+    lines = "\n".join([*["ab"] * 60, *map(chr, range(0x400, 0x43C))])
+    with pytest.warns(SeqlabWarning) as caught:
+        encode_split(split(lines, documents="lines"), learnt("char", "ab", documents=True))
+    (said,) = caught
+    assert str(said.message).endswith(" and 55 more never occur in the text that the tokenizer was trained on: " + END)
 
 
 # --- the cache ------------------------------------------------------------------------------------------------------
