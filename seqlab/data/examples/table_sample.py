@@ -90,9 +90,11 @@ def _records(path: Path, lines: Sequence[str]) -> list[list[str]]:
 
 def _is_header(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first line names columns: single words, or none of the values that a column of labels repeats. Words
-    that a line repeats, or numbers, are values if the columns have them too."""
+    that a line repeats, or numbers, are values if the columns have them too, except in order."""
     columns = [[row[place] for row in rows] for place in range(len(names))]
     filled = [name for name in names if name]
+    if are_counted(names):
+        return True
     if all(map(is_name, filled)):
         doubtful = len(set(filled)) < len(filled) or any(name.isdigit() for name in filled)
         repeated = any(name in values for name, values in zip(names, columns, strict=True) if name)
@@ -100,6 +102,28 @@ def _is_header(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     if any(name in values for name, values in zip(names, columns, strict=True)):
         return False
     return any(len(values) >= MIN_ROWS and 2 * len(set(values)) <= len(values) for values in columns)
+
+
+def are_counted(names: Sequence[str]) -> bool:
+    """Whether columns are named 0, 1, 2, ... or 1, 2, 3, ..., as pandas writes them if nobody names them."""
+    return len(names) > 1 and any(list(names) == [str(start + at) for at in range(len(names))] for start in (0, 1))
+
+
+def lacks_header(path: Path) -> bool:
+    """Whether the first line of a table looks like data."""
+    try:
+        return not sample_table(path).header
+    except (OSError, EOFError, zlib.error, ValueError, csv.Error):
+        return False  # its beginning is no sample of it
+
+
+def is_surely_header(path: Path) -> bool:
+    """Whether the first line of a table looks like a header, and enough rows, or its numbers in order, say so."""
+    try:
+        sample = sample_table(path)
+    except (OSError, EOFError, zlib.error, ValueError, csv.Error):
+        return True  # reading says what is wrong
+    return sample.header and (len(sample.rows) >= MIN_ROWS or are_counted(sample.names))
 
 
 def have_same_columns(paths: Sequence[Path]) -> bool:
