@@ -178,7 +178,8 @@ def _split_files(
             f"a tenth of the training data is held out for validation."
         )
     given = [split for split in ("validation", "test") if corpus.get(split)]
-    if len(source) > 1 and (joined := joined_files(source, given, [f"corpus.{key}" for key in asked])):
+    without = [f"corpus.{key}" for key in asked]
+    if len(source) > 1 and (joined := joined_files(source, given, without)):
         log(joined)
     if len(source) != 1 or source[0] in CORPORA or not _is_folder(source[0]):
         return []

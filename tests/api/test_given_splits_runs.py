@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from collection_files import write_collection
 
 import seqlab
 from seqlab.audit.audit import audit
@@ -14,7 +15,6 @@ from seqlab.config import RunSettings
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.training.request import settings_from_request
 from seqlab.typed_command import typed_command
-from tests.collection_files import write_collection
 
 TINY: dict[str, Any] = {"arch": "gru", "hidden": 8, "embedding": 8, "window": 16, "batch_size": 4, "steps": 4}
 TINY |= {"evaluate_every": 4, "sample_tokens": 0, "threads": 1}
