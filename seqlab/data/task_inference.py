@@ -29,6 +29,7 @@ from seqlab.data.examples.json_forms import form_of_file, form_of_line, form_of_
 from seqlab.data.examples.label_columns import label_columns_note
 from seqlab.data.examples.lines import COLUMNS, CONLLU, JSON_LINES, TABLES, TEXT_TABLES, column_word, quote_list, suffix
 from seqlab.data.examples.no_labels import why_no_labels
+from seqlab.data.examples.numbered_columns import requested_names
 from seqlab.data.examples.parquet_sentences import lists_of_words
 from seqlab.data.examples.table_sample import SAMPLE_BYTES, TableSample, sample_table
 from seqlab.data.examples.tagged_tables import word_rows
@@ -266,11 +267,9 @@ def _from_table(path: Path, columns: tuple[str, str] | None) -> InferredTask | N
         sample = sample_table(path)
     except (OSError, EOFError, zlib.error, ValueError, RecursionError, csv.Error):
         return None  # the error appears when the file is read
-    names = sample.names
     if lists := lists_of_words(path, sample.rows, columns):
         return _task("tagged", f"{path.name} has lists of words in '{lists[0]}' and of their tags in '{lists[1]}'")
-    if columns:
-        names = [name for column in columns for name in names if name.casefold() == column.casefold()]
+    names = requested_names(columns, sample.names, path) if columns else sample.names
     if len(names) < 2 or _in_one_object(path, sample):
         return None
     labeled, pair = known_columns(names, LABELED), known_columns(names, PAIRS)

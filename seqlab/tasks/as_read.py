@@ -32,7 +32,8 @@ UNSPACED = {
 
 
 def reading_notes(splits: Mapping[str, Any], vocabulary: Vocabulary, own: bool = True) -> list[str]:
-    """For the log: the first example, unknown tokens, inputs that become equal, and a tokenizer that does not fit.
+    """For the log: the first example, unknown tokens, inputs that become equal, queries that are left out, and a
+    tokenizer that does not fit.
 
     `splits` by their names. If the tokenizer is not their `own`, `borrowed_note` counts what training has unknown."""
     notes = [first_example(next(iter(splits.values())), vocabulary)] if splits else []
@@ -40,6 +41,7 @@ def reading_notes(splits: Mapping[str, Any], vocabulary: Vocabulary, own: bool =
     counted_splits = {name: split for name, split in splits.items() if own or name != "train"}
     unknown = unknown_note(counted_splits, vocabulary, of_texts="train" in splits)
     lost = [all_unknown_note(splits, vocabulary), equal_inputs_note(splits)]
+    lost += [split.unanswered_note(name) for name, split in splits.items() if isinstance(split, PairSplit)]
     return [note for note in (*notes, unknown, *lost, reason) if note]
 
 

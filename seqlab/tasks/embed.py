@@ -35,7 +35,7 @@ from seqlab.tasks.contrastive import (
 )
 from seqlab.tasks.dataset import Dataset, Log, warn_of_notes
 from seqlab.tasks.embed_settings import EmbedSettings
-from seqlab.tasks.encode_pairs import encode_documents, encode_pairs, encode_queries, training_texts
+from seqlab.tasks.encode_pairs import encode_documents, encode_pairs, encode_queries, training_texts, without_answers
 from seqlab.tasks.encoder_start import start_weights
 from seqlab.tasks.examples import ExampleScores, encode_all, train_tokenizer
 from seqlab.tasks.mining import MinedNegatives, MiningRule, mine
@@ -114,7 +114,7 @@ class EmbedTask(Task):
                 splits[name] = encode_pairs(examples, documents, table, tokenizer, longest)
             else:
                 splits[name] = encode_queries(examples, documents, table, tokenizer, longest, data.seen(name))
-        return Dataset(data.name, data.about, data.fingerprint, data, vocabulary, splits)
+        return Dataset(data.name, data.about, data.fingerprint, data, vocabulary, without_answers(splits, data))
 
     @classmethod
     def fit_settings(cls, settings: RunSettings, dataset: RetrievalDataset, log: Log) -> RunSettings:

@@ -1,6 +1,7 @@
 """Retrieval data as ids: documents, training pairs and held-out queries."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -92,3 +93,8 @@ def encode_queries(
         longest=longest,
         seen_N=seen_N,
     )
+
+
+def without_answers(splits: Mapping[str, PairSplit], data: RetrievalExamples) -> dict[str, PairSplit]:
+    """The splits, which say how many queries are left out, since no relevant document is there."""
+    return {name: replace(split, unanswered=data.unanswered.get(name, 0)) for name, split in splits.items()}

@@ -15,6 +15,7 @@ from seqlab.config import (
     source_items,
 )
 from seqlab.data.corpora.source import form_and_packing
+from seqlab.data.documents.collection_layout import is_collection
 from seqlab.data.examples.example_folders import TAGGED
 from seqlab.data.examples.lines import TABLES, column_word, suffix
 from seqlab.data.examples.table_sample import have_same_columns
@@ -178,7 +179,8 @@ def _split_files(
             f"a tenth of the training data is held out for validation."
         )
     given = [split for split in ("validation", "test") if corpus.get(split)]
-    if len(source) > 1 and (joined := joined_files(source, given, [f"corpus.{key}" for key in asked])):
+    without = [f"corpus.{key}" for key in asked]
+    if len(source) > 1 and (joined := joined_files(source, given, without)):
         log(joined)
     if len(source) != 1 or source[0] in CORPORA or not _is_folder(source[0]):
         return []
@@ -188,12 +190,25 @@ def _split_files(
     if wraps:
         log(f"{folder}: all that it has is in {inner}, which is read instead")
     if found is None:
-        if joined := joined_splits(folder, given, [f"corpus.{key}" for key in asked]):
+        if not _is_collection(inner, base, changes) and (
+            joined := joined_splits(folder, given, [f"corpus.{key}" for key in asked])
+        ):
             log(joined)
         return [("corpus.source", [str(inner)])] if wraps else []
-    task = dict(changes).get("task.name", base.get("task", {}).get("name"))
+    task = _asked_task(base, changes)
     log(f"{inner}: {found}{_splits_anew(folder, [*found.files.values()], task)}")
     return [(f"corpus.{'source' if split == 'train' else split}", [str(path)]) for split, path in found.files.items()]
+
+
+def _asked_task(base: Mapping[str, Any], changes: Sequence[tuple[str, Any]]) -> Any:
+    return dict(changes).get("task.name", base.get("task", {}).get("name"))
+
+
+def _is_collection(folder: Path, base: Mapping[str, Any], changes: Sequence[tuple[str, Any]]) -> bool:
+    """Whether a folder is read as documents and queries, whose judgments keep their splits."""
+    task = _asked_task(base, changes)
+    reads_documents = task is None or (task in TASKS and TASKS.settings(task).examples == "documents")
+    return reads_documents and is_collection([str(folder)])
 
 
 def _splits_anew(folder: Path, files: Sequence[Path], task: Any) -> str:

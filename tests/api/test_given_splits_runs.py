@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from collection_files import write_collection
 
 import seqlab
 from seqlab.audit.audit import audit
@@ -186,3 +187,12 @@ def test_other_files_are_joined_without_that_note(folder: Path):
     for names in (["a.txt", "latest.txt"], ["a.txt", "train.txt"], ["valid.txt", "test.txt"]):
         settings_from_request([str(folder / name) for name in names], {}, {}, {}, log=said.append)
     assert not any("splits" in note for note in said)
+
+
+def test_judgments_of_a_collection_are_not_said_to_be_joined(tmp_path: Path) -> None:
+    collection, said = write_collection(tmp_path / "beir"), list[str]()
+    for task in ({}, {"task": "embed"}):
+        settings_from_request(str(collection), {}, {}, task, log=said.append)
+    assert not [note for note in said if "read as one" in note]
+    settings_from_request(str(collection), {}, {}, {"task": "language"}, log=said.append)
+    assert "read as one, although the names are those of splits: qrels/train.tsv, qrels/test.tsv" in said[-1]

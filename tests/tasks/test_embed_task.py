@@ -232,6 +232,25 @@ def test_a_few_unseen_queries_do_not_judge_alone(tmp_path: Path) -> None:
     assert metrics["queries"] == 10 and "seen" not in metrics
 
 
+def test_queries_that_are_left_out_are_counted_in_training_and_where_a_run_is_scored(tmp_path: Path) -> None:
+    folder = write_collection(tmp_path / "beir")
+    judged = (folder / "qrels" / "test.tsv").read_text()
+    for old, new in (("d30\t1", "gone\t1"), ("d31\t1", "d31\t0")):
+        judged = judged.replace(old, new)
+    (folder / "qrels" / "test.tsv").write_text(judged)
+    said: list[str] = []
+    case(folder, said.append)
+    left_out = "2 queries without a relevant document that exists are left out of the scores of this run"
+    assert [note for note in said if left_out in note] and not [note for note in said if "scores 0" in note]
+    run = api.train(folder, out=tmp_path / "run", settings=SMALL, reporter=Reporter())
+    test = run.evaluate(split="test")
+    assert test.metrics["queries"] == 8
+    assert any(f"test: {left_out}, which are based on the other 8; " in note for note in test.reading)
+    with pytest.warns(SeqlabWarning):
+        whole = run.evaluate(folder)
+    assert any(f"given: {left_out}" in note for note in whole.reading)
+
+
 def test_the_main_baseline_ranks_the_same_documents(collection: Path) -> None:
     made = case(collection)
     baselines = made.task.score_baselines(

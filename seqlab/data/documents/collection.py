@@ -86,7 +86,7 @@ def read_collection(folder: str | Path) -> Collection:
     known = {document.id for document in documents}
     by_split: dict[str, Sequence[Query]] = {}
     for split, qrels in judged.items():
-        by_split[split], said = match_queries(queries, qrels, known, str(files[split]))
+        by_split[split], said = match_queries(queries, qrels, known, str(files[split]), scored=False)
         notes += said
     named = {query for qrels in judged.values() for query in qrels}
     if unjudged := sum(query.id not in named for query in queries):
@@ -107,11 +107,12 @@ def scifact(difficulty: int | None = None) -> Collection:
 
 
 def match_queries(
-    queries: Sequence[Query], qrels: Qrels, documents: Iterable[str], where: str
+    queries: Sequence[Query], qrels: Qrels, documents: Iterable[str], where: str, scored: bool = True
 ) -> tuple[list[Query], list[str]]:
     """The queries that are judged, in their order, and notes on judgments of unknown queries or documents.
 
-    A relevant document that does not exist stays in the judgments: it counts as not found, as in trec_eval."""
+    A relevant document that does not exist stays in the judgments: it counts as not found, as in trec_eval. What that
+    means for scores is said where they are `scored`: a run leaves out queries that an index counts."""
     judged = [query for query in queries if query.id in qrels]
     if not judged:
         example = quote_list([*qrels], 3)
@@ -132,12 +133,12 @@ def match_queries(
         )
     if missing:
         notes.append(
-            f"{where}: relevant documents that do not exist: {len(missing):,} ({quote_list(missing, 3)}); they count "
-            f"as not found"
+            f"{where}: relevant documents that do not exist: {len(missing):,} ({quote_list(missing, 3)})"
+            f"{'; they count as not found' if scored else ''}"
         )
     if hopeless := sum(not names for names in relevant):
         empty = counted(hopeless, "query", "queries")
-        notes.append(f"{where}: {empty} without a relevant document: every ranking scores 0")
+        notes.append(f"{where}: {empty} without a relevant document{': every ranking scores 0' if scored else ''}")
     return judged, notes
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from seqlab.data.batching import LengthBuckets, batch_generator
 from seqlab.data.documents.pairs import PairKind
 from seqlab.data.examples.encoded import ExampleBatches, ExampleSplit
+from seqlab.wording import counted
 
 DRAWS = 1 << 40  # apart from the generators that shuffle epochs
 PATIENCE = 20  # batches of pairs that are tried for one batch before it stays smaller
@@ -49,6 +50,7 @@ class PairSplit(ExampleSplit):
     relevant: Sequence[frozenset[int]] = field(kw_only=True)  # keys of the documents that belong to an anchor
     longest: int = field(kw_only=True)  # tokens of a text that are read
     seen_N: np.ndarray | None = field(default=None, kw_only=True)  # queries with a document that training had, too
+    unanswered: int = field(default=0, kw_only=True)  # queries that are left out, since no relevant document is there
 
     @cached_property
     def input_lengths_N(self) -> np.ndarray:
@@ -84,6 +86,19 @@ class PairSplit(ExampleSplit):
         all_judge = f"all judge, since fewer than {MIN_JUDGED} are others"
         judges = all_judge if self.judged_N.all() else f"the other {unseen:,} judge"
         return f"{seen:,} of {len(self):,} queries have a document that training queries had, too: {judges}"
+
+    def unanswered_note(self, split: str) -> str:
+        """How many queries are not scored, or not trained on, in words; empty if none is left out."""
+        if not self.unanswered:
+            return ""
+        queries = f"{split}: {counted(self.unanswered, 'query', 'queries')} without a relevant document that exists"
+        are = "is" if self.unanswered == 1 else "are"
+        if split == "train":
+            return f"{queries} {are} not trained on"
+        return (
+            f"{queries} {are} left out of the scores of this run, which are based on the other {len(self):,}; seqlab "
+            f"evaluate INDEX --queries ... --qrels ... counts every such query as 0"
+        )
 
     def key(self, row: int) -> int:
         """Of the document of a pair."""

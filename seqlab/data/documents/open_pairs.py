@@ -62,9 +62,9 @@ def open_unsplit(corpus: CorpusSettings) -> RetrievalExamples:
     """All queries of the source, to be scored; those of documents alone are made from them."""
     if (collection := _collection(corpus)) is not None:
         queries = [query for split in collection.queries for query in _judged(collection, split)]
-        return retrieval_examples(
-            collection.name, {"whole": Texts(collection.documents, queries)}, (), "all of it", collection.notes
-        )
+        unanswered = sum(map(len, collection.queries.values())) - len(queries)
+        texts = Texts(collection.documents, queries, unanswered=unanswered)
+        return retrieval_examples(collection.name, {"whole": texts}, (), "all of it", collection.notes)
     if columns := _pair_columns(corpus):
         return _from_pairs(open_unsplit_examples("pairs", corpus.model_copy(update={"columns": columns})), ())
     fixes = DocumentFixes(skip_limit=corpus.skip_limit, to_name_text=RENAME_TEXT)
@@ -105,7 +105,8 @@ def _from_collection(collection: Collection, kinds: Sequence[PairKind]) -> Retri
     collection, own = with_validation(collection), "validation" in collection.queries
     judged = {split: _judged(collection, split) for split in collection.queries}
     documents = collection.documents
-    splits = {split: Texts(documents, queries) for split, queries in judged.items() if queries}
+    lost = {split: len(queries) - len(judged[split]) for split, queries in collection.queries.items()}
+    splits = {split: Texts(documents, queries, unanswered=lost[split]) for split, queries in judged.items() if queries}
     rule = f"{given} from the collection"
     if "validation" in splits and not own:
         rule += "; validation is a tenth of the training queries, with relevant documents of their own"
@@ -121,7 +122,7 @@ def _from_collection(collection: Collection, kinds: Sequence[PairKind]) -> Retri
 
 
 def _judged(collection: Collection, split: str) -> list[JudgedQuery]:
-    """The queries of a split that have a relevant document in the collection; its notes count the others."""
+    """The queries of a split that have a relevant document in the collection."""
     known = {document.id for document in collection.documents}
     qrels = collection.qrels[split]
     judged = [

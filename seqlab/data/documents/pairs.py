@@ -63,6 +63,7 @@ class RetrievalExamples(Examples):
 
     splits: Mapping[str, Sequence[Any]]  # pyright: ignore[reportIncompatibleVariableOverride]
     documents: Mapping[str, Sequence[Document]] = field(default_factory=dict)  # by split: what its queries rank
+    unanswered: Mapping[str, int] = field(default_factory=dict)  # by split: queries none of whose documents is there
 
     def facts(self) -> dict[str, Any]:
         distinct = {id(documents): documents for documents in self.documents.values()}.values()
@@ -94,6 +95,7 @@ class Texts:
     documents: Sequence[Document]
     queries: Sequence[JudgedQuery]
     unasked: int = 0  # documents that should give a query each, and are too short
+    unanswered: int = 0  # queries that are left out, since no relevant document is there
 
 
 def choose_kinds(kinds: Sequence[PairKind], train: Texts) -> tuple[PairKind, ...]:
@@ -154,7 +156,8 @@ def retrieval_examples(
             what = "pair to train on" if split == "train" else f"query with a relevant document to score, in {split}"
             raise DataError(f"'{name}' has no {what}: give more documents, or queries with judgments.")
     documents = {split: texts.documents for split, texts in splits.items()}
-    return RetrievalExamples(name, ready, rule, notes=tuple(said), documents=documents)
+    unanswered = {split: texts.unanswered for split, texts in splits.items()}
+    return RetrievalExamples(name, ready, rule, notes=tuple(said), documents=documents, unanswered=unanswered)
 
 
 def _unpaired_note(kinds: Sequence[PairKind], train: Texts, pairs: Sequence[TrainingPair]) -> list[str]:

@@ -44,7 +44,7 @@ from seqlab.data.examples.lines import (
 from seqlab.data.examples.no_labels import is_identifier
 from seqlab.data.examples.parallel import languages_of_files
 from seqlab.data.examples.parquet_sentences import read_word_lists
-from seqlab.data.examples.table_sample import sample_table
+from seqlab.data.examples.table_sample import lacks_header, sample_table
 from seqlab.data.examples.tables import open_table, text_in
 from seqlab.data.file_layout import SAMPLE_BYTES, FileLayout, recognize_layout
 from seqlab.data.files import InputFixes, read_beginning
@@ -237,7 +237,7 @@ def _input_column(
         texts = sorted(rows[0] if rows else (), key=lambda name: _may_be_text(rows, name), reverse=True)
         if (arrays := keys_of_type(list, sample())) and not any(_may_be_text(rows, name)[0] for name in texts):
             refuse_words(header, arrays[0], sample(), tags)
-        if suffix(header.path) not in WITHOUT_HEADER and _lacks_header(header.path):
+        if suffix(header.path) not in WITHOUT_HEADER and lacks_header(header.path):
             number = 1 + names.index(texts[0]) if texts and texts[0] in names else 1
             raise DataError(
                 f"{header}: the first line looks like data, not like a header ({quote_list(names, 4)}). Give the "
@@ -249,14 +249,6 @@ def _input_column(
             f"{shlex.quote(named[0])} (in a table without a header, --column 1 is the first)."
         )
     return best[0]
-
-
-def _lacks_header(path: Path) -> bool:
-    """Whether the first line of a table looks like data."""
-    try:
-        return not sample_table(path).header
-    except (OSError, EOFError, zlib.error, ValueError, csv.Error):
-        return False  # its beginning is no sample of it
 
 
 def _may_be_text(rows: Sequence[Fields], name: str) -> tuple[bool, bool, int]:

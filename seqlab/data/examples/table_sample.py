@@ -95,6 +95,8 @@ def _is_header(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first line names columns: it has none of their values, and single words or a column of labels."""
     columns = [[row[place] for row in rows] for place in range(len(names))]
     filled = [name for name in names if name]
+    if are_counted(names):
+        return True
     if _has_values(names, columns):
         return False
     return bool(filled) if all(map(is_name, filled)) else any(map(_has_labels, columns))
@@ -149,6 +151,28 @@ def header_notes(
         f"{header}: taken as the header, since columns are named by it, and it looks like data: "
         f"{quote_list(names, 4)}. To read it as data, number the columns: {option}"
     ]
+
+
+def are_counted(names: Sequence[str]) -> bool:
+    """Whether columns are named 0, 1, 2, ... or 1, 2, 3, ..., as pandas writes them if nobody names them."""
+    return len(names) > 1 and any(list(names) == [str(start + at) for at in range(len(names))] for start in (0, 1))
+
+
+def lacks_header(path: Path) -> bool:
+    """Whether the first line of a table looks like data."""
+    try:
+        return not sample_table(path).header
+    except (OSError, EOFError, zlib.error, ValueError, csv.Error):
+        return False  # its beginning is no sample of it
+
+
+def is_surely_header(path: Path) -> bool:
+    """Whether the first line of a table looks like a header, and enough rows, or its numbers in order, say so."""
+    try:
+        sample = sample_table(path)
+    except (OSError, EOFError, zlib.error, ValueError, csv.Error):
+        return True  # reading says what is wrong
+    return sample.header and (len(sample.rows) >= MIN_ROWS or are_counted(sample.names))
 
 
 def have_same_columns(paths: Sequence[Path]) -> bool:

@@ -42,7 +42,7 @@ from seqlab.data.examples.lines import (
     quote_list,
     suffix,
 )
-from seqlab.data.examples.numbered_columns import refuse_numbers
+from seqlab.data.examples.numbered_columns import numbered_columns
 from seqlab.data.examples.parquet_rows import read_parquet
 from seqlab.data.examples.records import content_records, refuse_other_line
 from seqlab.data.examples.row_ends import without_ends
@@ -189,11 +189,8 @@ def open_table(
             raise records[0] if isinstance(records[0], BadRow) else AssertionError
         raise DataError(f"'{path}' is empty. Expected a header line such as {pair.header}, and rows below it.")
     location, names = header[0], [name.strip() for name in header[1]]
-    if columns and all(name.isdigit() and name not in names for name in columns):
-        refuse_numbers(names, pair, columns, location, [*fixes.first_lines])
-        shown = " | ".join(f"{name:.30}" for name in names[:4])
-        fixes.first_lines[path.name] = shown
-        names = [str(number) for number in range(1, len(names) + 1)]
+    if columns and (numbers := numbered_columns(names, pair, columns, location, fixes)):
+        names = numbers
     else:
         records = without_headers(names, [record for record in records if record is not header], fixes)
         names, records = _without_ends(path, names, records, fixes)
