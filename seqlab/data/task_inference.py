@@ -1,7 +1,6 @@
 """The task that files are for, if their names or first lines make it clear; otherwise they are running text."""
 
 import csv
-import re
 import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -36,19 +35,13 @@ from seqlab.data.examples.title_lines import header_below
 from seqlab.data.file_layout import FileLayout, recognize_layout
 from seqlab.data.file_names import name_files
 from seqlab.data.files import read_beginning
+from seqlab.data.language_suffixes import are_languages, may_be_language
 from seqlab.data.parquet_files import PARQUET
 from seqlab.data.text.forms import form_of_text
 from seqlab.data.text_columns import text_keys, with_text_column
 from seqlab.errors import DataError
 from seqlab.registry import CORPORA, TASKS
 from seqlab.wording import counted
-
-# suffixes of two or three letters that are not language codes
-OTHER_SUFFIXES = {
-    *("txt", "tsv", "csv", "bio", "iob", "md", "rst", "tex", "bib", "log", "xml", "htm", "svg", "ini", "cfg", "sql"),
-    *("css", "js", "jsx", "tsx", "py", "pyi", "rs", "go", "rb", "sh", "cc", "cpp", "hpp", "php", "lua", "srt", "vtt"),
-    *("bak", "old", "org", "tmp", "doc", "pdf", "zip", "dat"),
-}
 
 
 class InferredTask(NamedTuple):
@@ -68,7 +61,7 @@ def infer_task(source: Sequence[str], columns: tuple[str, str] | None = None) ->
     paths = [Path(item) for item in source]
     if not paths or not all(map(_is_file, paths)):
         return None
-    if len(paths) == 2 and _are_languages(paths[0], paths[1]):
+    if len(paths) == 2 and are_languages(paths[0], paths[1]):
         return _task("pairs", f"{paths[0].name} and {paths[1].name} look like one text in two languages")
     tasks = [_from_file(path, columns) for path in paths]
     agree = len({task and task.name for task in tasks}) == 1
@@ -89,7 +82,7 @@ def plain_text_note(source: Sequence[str]) -> str | None:
 def _may_be_parallel(source: Sequence[str]) -> bool:
     """Whether there are two files whose suffixes may be languages."""
     paths = [Path(item) for item in source if item not in CORPORA]
-    return len(paths) == 2 and all(map(_is_file, paths)) and all(_may_be_language(suffix(path)) for path in paths)
+    return len(paths) == 2 and all(map(_is_file, paths)) and all(may_be_language(suffix(path)) for path in paths)
 
 
 def _task(kind: ExampleKind, reason: str) -> InferredTask | None:
@@ -283,18 +276,9 @@ def _from_table(path: Path, columns: tuple[str, str] | None) -> InferredTask | N
     labeled = None if labeled and pair and is_pair_rather(sample.rows, labeled, pair) else labeled
     if not columns and not {*(labeled or ()), *(pair or ())}.isdisjoint(keys_of_type(dict, sample.rows)):
         return None
+    if columns and not labeled and len(names) == 2 and names[1].casefold() in {*PAIRS.second} - {*LABELED.second}:
+        pair = names[0], names[1]  # instruction and output
     if labeled or (columns and not pair):
         first, second = labeled or names[:2]
         return _task("labeled", f"{path.name} has the {column_word(path)}s '{first}' and '{second}'")
     return _task("pairs", f"{path.name} has the {column_word(path)}s '{pair[0]}' and '{pair[1]}'") if pair else None
-
-
-def _are_languages(first: Path, second: Path) -> bool:
-    """Whether two files differ in a suffix that may be a language: train.en train.de."""
-    suffixes = [suffix(path) for path in (first, second)]
-    stems = [path.name.lower().removesuffix(".gz").removesuffix(suffix(path)) for path in (first, second)]
-    return stems[0] == stems[1] and suffixes[0] != suffixes[1] and all(map(_may_be_language, suffixes))
-
-
-def _may_be_language(suffix: str) -> bool:
-    return re.fullmatch(r"\.[a-z]{2,3}", suffix) is not None and suffix[1:] not in OTHER_SUFFIXES
