@@ -129,7 +129,8 @@ def _examine(corpus: Corpus, settings: CorpusSettings, log: Callable[[str], None
     scan = scan_text(corpus)
     about = {"name": corpus.name, "source": settings.source, "documents": settings.documents, "scan": scan}
     joined = join_notes(corpus.paths, scan.added_newlines)
-    notes = [*corpus.fixes.source_notes, *corpus.fixes.remarks, *joined, *scan.character_stats.notes]
+    characters = scan.character_stats.notes if scan.is_decoded else []
+    notes = [*corpus.fixes.source_notes, *corpus.fixes.remarks, *joined, *characters]
     about["notes"] = notes
     try:
         text = split_text(corpus, settings)
