@@ -22,6 +22,7 @@ from seqlab.data.double_encoding import double_encoding_notes
 from seqlab.data.foreign import Foreign
 from seqlab.data.invisible import show_invisible
 from seqlab.data.overlap import Overlap, measure_overlap
+from seqlab.data.split_records import split_record_notes
 from seqlab.data.subwords import CutText
 from seqlab.data.text.corpus import Corpus, corpus_from_text, open_corpus
 from seqlab.data.text.held_out_files import held_out_notes
@@ -129,13 +130,19 @@ def _examine(corpus: Corpus, settings: CorpusSettings, log: Callable[[str], None
     scan = scan_text(corpus)
     about = {"name": corpus.name, "source": settings.source, "documents": settings.documents, "scan": scan}
     joined = join_notes(corpus.paths, scan.added_newlines)
-    notes = [*corpus.fixes.source_notes, *corpus.fixes.remarks, *joined, *scan.character_stats.notes]
+    characters = scan.character_stats.notes if scan.is_decoded else []
+    notes = [*corpus.fixes.source_notes, *corpus.fixes.remarks, *joined, *characters]
     about["notes"] = notes
     try:
         text = split_text(corpus, settings)
         beginning = show_invisible("".join(slice_text(corpus.blocks(), 0, BEGINNING)))
         pieces = CutText()
-        notes += [*held_out_notes(text), f"the text begins: {beginning}", *boilerplate_notes(text.corpus)]
+        notes += [
+            *held_out_notes(text),
+            *split_record_notes(text),
+            f"the text begins: {beginning}",
+            *boilerplate_notes(text.corpus),
+        ]
         notes += [*double_encoding_notes(pieces.watch(text.corpus.blocks())), *pieces.notes()]
         log("scoring baselines")
         baselines, baselines_on = _score_baselines(text)

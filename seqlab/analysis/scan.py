@@ -28,9 +28,11 @@ LONG_LINE = 10_000
 CODE_POINTS = 0x110000
 ESCAPED = range(0xDC80, 0xDD00)  # how Python decodes bytes that are not UTF-8; no valid text has these
 
+UNDECODED = "bytes that are not UTF-8"
+MAX_UNDECODED = 0.1  # of all bytes, beyond which what is said of characters would be wrong
 # kinds of faults, and their code points
 KINDS = {
-    "bytes that are not UTF-8": [*ESCAPED],
+    UNDECODED: [*ESCAPED],
     "NUL characters": [0],
     "control characters": [code for code in [*range(1, 32), *range(127, 160)] if chr(code) not in "\t\n\r"],
     LEFT: [ord(REPLACEMENT)],
@@ -100,6 +102,17 @@ class TextScan:
     lines: LineStats
     character_stats: CharacterStats
     faults: list[Fault]
+
+    @property
+    def undecoded(self) -> int:
+        """Bytes that are not UTF-8."""
+        return sum(fault.count for fault in self.faults if fault.kind == UNDECODED)
+
+    @property
+    def is_decoded(self) -> bool:
+        """Whether characters are known: not where so many bytes are not UTF-8 that the others are of another encoding,
+        too."""
+        return self.undecoded <= MAX_UNDECODED * self.bytes
 
     @property
     def looks_like_a_list(self) -> bool:

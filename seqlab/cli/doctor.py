@@ -126,6 +126,7 @@ def _show_text(diagnosis: "TextDiagnosis") -> None:
 
 
 def _show_scan(diagnosis: "TextDiagnosis") -> None:
+    from seqlab.analysis.scan import UNDECODED
     from seqlab.cli.show import console, table
     from seqlab.wording import counted
 
@@ -135,16 +136,21 @@ def _show_scan(diagnosis: "TextDiagnosis") -> None:
         f"{counted(scan.characters, 'character')} in {counted(scan.lines.total, 'line')}, "
         f"about {counted(scan.words, 'word')}, {counted(scan.bytes, 'byte')}{converted}"
     )
+    if not scan.is_decoded:
+        undecoded = f"{scan.undecoded:,} of {counted(scan.bytes, 'byte')} are not UTF-8"
+        sizes = f"{undecoded}: nothing is said of its characters, words and lines before its encoding is known"
     console.print(f"{diagnosis.name}: {sizes}", markup=False)
     empty = [f"empty lines: {scan.lines.empty:,}, skipped"] * (diagnosis.documents == "lines" and scan.lines.empty > 0)
-    for note in [*diagnosis.notes, *_notes(scan), *empty]:
+    for note in [*diagnosis.notes, *(_notes(scan) + empty if scan.is_decoded else [])]:
         console.print(f"- {note}", markup=False)
     for fault in scan.faults:
+        if not scan.is_decoded and fault.kind != UNDECODED:
+            continue
         console.print()
         more = f", the first {len(fault.locations)}" if fault.count > len(fault.locations) else ""
         rows = [[at.file, at.line, at.offset, at.what] for at in fault.locations]
         table(f"{fault.kind}: {fault.count:,}{more}", ["file", "line", "offset", "what"], rows)
-    if scan.character_stats.rarest:
+    if scan.character_stats.rarest and scan.is_decoded:
         console.print()
         rows = [[rare.code, rare.name.lower(), rare.count] for rare in scan.character_stats.rarest]
         table("rare characters", ["", "", "seen"], rows, texts=2)
@@ -154,12 +160,15 @@ def _notes(scan: "TextScan") -> list[str]:
     """One-line notes on characters, encoding and line ends."""
     from seqlab.analysis.scan import LONG_LINE, MAX_LISTED, RARE
     from seqlab.data.file_names import name_files
+    from seqlab.wording import counted
 
     lines, characters = scan.lines, scan.character_stats
     share = characters.rare_occurrences / max(1, scan.characters)
     occur = "occurs" if characters.rare == 1 else "occur"
     rare = f"{characters.rare:,} {occur} fewer than {RARE} times ({100 * share:.3g}% of the text)"
-    notes = [f"distinct characters: {characters.distinct:,}; {rare if characters.rare else 'none of them is rare'}"]
+    without = f", without {counted(scan.undecoded, 'byte')} that are not UTF-8" if scan.undecoded else ""
+    rare = rare if characters.rare else "none of them is rare"
+    notes = [f"distinct characters: {characters.distinct:,}{without}; {rare}"]
     for encoding in dict.fromkeys(scan.encodings.values()):
         files = [file for file, found in scan.encodings.items() if found == encoding]
         notes.append(f"encoding: {name_files(files)} in {encoding}, read as such")

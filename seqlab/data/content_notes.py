@@ -14,6 +14,7 @@ from seqlab.data.invisible import invisible_notes, space_notes
 from seqlab.data.lost_characters import lost_notes
 from seqlab.data.near_copies import reworded_notes
 from seqlab.data.overlap import overlap_notes
+from seqlab.data.split_records import split_record_notes
 from seqlab.data.subwords import CutText
 from seqlab.data.text.held_out_files import held_out_notes
 from seqlab.data.text.lists import list_notes
@@ -27,7 +28,8 @@ def content_notes(data: SplitText | Examples) -> list[str]:
         return [*label_notes(data.splits), *leaks, *notes_on_content(data)]
     if isinstance(data, LargeText):
         return _sample_notes(data)
-    return [*held_out_notes(data), *overlap_notes(data), *list_notes(data), *notes_on_content(data)]
+    lines = [*list_notes(data), *split_record_notes(data)]
+    return [*held_out_notes(data), *overlap_notes(data), *lines, *notes_on_content(data)]
 
 
 def notes_on_content(data: SplitText | Examples) -> list[str]:

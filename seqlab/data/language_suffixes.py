@@ -1,4 +1,4 @@
-"""Files of a text in two languages, by their suffixes: train.en and train.de."""
+"""Suffixes of files that may be codes of languages, as of a text and its translation: train.en, train.de."""
 
 import re
 from pathlib import Path

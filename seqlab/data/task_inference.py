@@ -278,6 +278,8 @@ def _from_table(path: Path, columns: tuple[str, str] | None) -> InferredTask | N
     labeled = None if labeled and pair and is_pair_rather(sample.rows, labeled, pair) else labeled
     if not columns and not {*(labeled or ()), *(pair or ())}.isdisjoint(keys_of_type(dict, sample.rows)):
         return None
+    if columns and not labeled and len(names) == 2 and names[1].casefold() in {*PAIRS.second} - {*LABELED.second}:
+        pair = names[0], names[1]  # instruction and output
     if labeled or (columns and not pair):
         first, second = labeled or names[:2]
         return _task("labeled", f"{path.name} has the {column_word(path)}s '{first}' and '{second}'")

@@ -29,6 +29,7 @@ from seqlab.models.model import Model
 from seqlab.tasks.as_read import reading_notes
 from seqlab.tasks.changed import changed_notes
 from seqlab.tasks.dataset import AnyDataset, Log
+from seqlab.tasks.split_marks import split_mark_notes
 from seqlab.tokenization.vocabulary import Vocabulary
 
 MetricValues = dict[str, float]  # by the key of the metric
@@ -93,6 +94,7 @@ class Task(ABC):
             log(note)
         dataset = cls.encode_splits(data, settings, vocabulary)
         changed = changed_notes(dataset.data, dataset.vocabulary)
+        changed += split_mark_notes(dataset.data, dataset.vocabulary.tokenizer)
         for note in (*reading_notes(dataset.splits, dataset.vocabulary, own=vocabulary is None), *changed):
             log(note)
         return dataset

@@ -213,7 +213,17 @@ def test_a_faulty_text_gets_a_report_and_then_an_error(tmp_path):
     said = " ".join(result.output.split())
     assert "not UTF-8: 30, the first 20" in said
     assert "50 CRLF and 80 LF, mixed" in said
+    assert "distinct characters: 8, without 30 bytes that are not UTF-8; none of them is rare" in said
     assert "bits/char" not in said
+
+
+@pytest.mark.parametrize("codec, text", [("koi8-r", "Старик шёл вдоль реки. "), ("shift-jis", "日本語の文章です。")])
+def test_nothing_is_said_of_characters_that_could_not_be_decoded(tmp_path, codec, text):
+    raw = (text + "\n").encode(codec) * 40 + b"\xc2\x82\n"
+    said = " ".join(run(write(tmp_path, raw, "other.txt")).output.split())
+    assert f"of {len(raw):,} bytes are not UTF-8: nothing is said of its characters, words and lines" in said
+    assert "bytes that are not UTF-8: " in said
+    assert not any(word in said for word in ("distinct characters", "control characters", "U+0082", "about"))
 
 
 @pytest.mark.parametrize("source", [["my.pdf", "--task", "language"], ["folder"]])

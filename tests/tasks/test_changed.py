@@ -35,6 +35,19 @@ def test_inputs_that_lowercase_makes_equal_are_counted(tmp_path: Path) -> None:
     assert any(note.startswith("18 of the ") and "read in lower case (tokenizer.lowercase)" in note for note in said)
 
 
+def test_marks_that_a_word_tokenizer_cuts_are_said(tmp_path: Path) -> None:
+    text = write(tmp_path / "ptb.txt", ["the <unk> of N <eos> has a < b <unk>"] * 100)
+    words = ("tokenizer.name", "word")
+    (note,) = [note for note in opened("language", [text], words)[1] if "<unk>" in note and "whole" in note]
+    assert "'<unk>' (180 times) as 3 tokens, '<eos>' (90 times) as 3 tokens. --set tokenizer.split=spaces" in note
+    dataset, said = opened("language", [text], words, ("tokenizer.split", "spaces"))
+    assert not any("whole" in note for note in said)
+    assert len(dataset.vocabulary.tokenizer.encode("<unk> <eos>")) == 2
+    assert not any("whole" in note for note in opened("language", [text])[1])
+    rows = write(tmp_path / "a.tsv", ["text\tlabel", *(f"<user|> says {at}\t{'ab'[at % 2]}" for at in range(40))])
+    assert any("'<user|>' (36 times) as 4 tokens" in note for note in opened("classify", [rows], words)[1])
+
+
 def test_a_label_of_rare_words_alone_is_named(tmp_path: Path) -> None:
     rows = [f"old stone {number % 2}\t{'ab'[number % 2]}" for number in range(40)]
     rows += [f"x{number}\tc" for number in range(20)]

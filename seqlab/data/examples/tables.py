@@ -29,6 +29,7 @@ from seqlab.data.examples.columns import (
 )
 from seqlab.data.examples.csv_records import Record
 from seqlab.data.examples.decisions import AcceptedRows, find_decisions
+from seqlab.data.examples.empty_columns import refuse_empty_columns
 from seqlab.data.examples.example import LabeledText, TextPair
 from seqlab.data.examples.groups import AUTO, NONE, find_group_columns, groups_of, why_no_groups
 from seqlab.data.examples.header_rows import without_headers
@@ -108,8 +109,7 @@ def _read(
     names = table.all_names if columns else table.names
     first, second = find_columns(names, pair, columns, table.header, table.sample, None if fixes.trains else usual)
     refuse_other_answers((first, second), trained, table.header)
-    if pair is LABELED:
-        refuse_arrays(table.header, second, table.sample())
+    _check_content(pair, table, (first, second), guessed=fixes.trains and not columns)
     decided = None
     if pair is LABELED and (decided := find_decisions(table.names, table.fields, (first, second), table.header)):
         table = replace(table, rows=AcceptedRows(table.rows, decided[0]))
@@ -147,6 +147,13 @@ def _read(
     examples = collect(path, table.all_rows(), located, fixes, "row")
     fixes.remarks += [*table.label_note(second), *types_note(second, types)]
     return examples
+
+
+def _check_content(pair: ColumnPair, table: ExampleTable, columns: tuple[str, str], guessed: bool) -> None:
+    if guessed:
+        refuse_empty_columns(columns, pair, table.header, table.sample())
+    if pair is LABELED:
+        refuse_arrays(table.header, columns[1], table.sample())
 
 
 read_labeled = partial(_read, LABELED)  # texts and their labels

@@ -13,11 +13,11 @@ from example_tables import labels
 from typer.testing import CliRunner
 
 from seqlab.cli.app import app
-from seqlab.config import parse_assignment
+from seqlab.config import CorpusSettings, parse_assignment
 from seqlab.data.corpora.find import find_sources
 from seqlab.data.documents.open_pairs import open_retrieval
 from seqlab.data.examples import json_forms
-from seqlab.data.examples.example import Examples
+from seqlab.data.examples.example import Examples, TextPair
 from seqlab.data.examples.inputs import read_inputs
 from seqlab.data.examples.lines import InputFixes
 from seqlab.data.examples.load import open_examples
@@ -313,3 +313,38 @@ def test_the_command_for_lines_above_json_removes_them(write, tmp_path):
     command = re.findall(r"to remove what is above: (.* > new.jsonl)", str(error.value))[0]
     subprocess.run(command, shell=True, check=True, cwd=tmp_path)
     assert len(read_labeled(tmp_path / "new.jsonl", None, InputFixes())) == len(ROWS)
+
+
+# --- columns without content ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("filled", [0, 12])
+def test_instructions_are_advised_where_the_inputs_are_empty(write, filled):
+    """In most or all rows, as in Alpaca; a pasted option is read as a translation."""
+    rows = [{"instruction": f"say {at}", "input": "x" * (at < filled), "output": f"it is {at}"} for at in range(30)]
+    path = write("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(
+        DataError, match=f"'input' was chosen by its name, and it is empty in {30 - filled} of"
+    ) as error:
+        open_examples("pairs", CorpusSettings(source=(str(path),)))
+    words = shlex.split(str(error.value).partition("may be meant: ")[2])
+    assert sizes([str(path), *words]) == [27, 3]
+    assert {type(example) for example in opened([str(path), *words]).splits["train"]} == {TextPair}
+
+
+def test_empty_texts_and_labels_with_others_beside_them(write):
+    def refused(name, table):
+        with pytest.raises(DataError) as error:
+            open_examples("labeled", CorpusSettings(source=(str(write(name, table)),)))
+        return str(error.value)
+
+    texts = written([("text", "label", "words"), *(("", label, text) for text, label in ROWS)])
+    assert """corpus.columns=["words", "label"]'""" in refused("a.csv", texts)
+    labels = written([("text", "label", "kind"), *((text, "", label) for text, label in ROWS)])
+    assert """corpus.columns=["text", "kind"]'""" in refused("b.csv", labels)
+    few = written(
+        [("text", "label", "kind"), *((text, label * (at > 19), label) for at, (text, label) in enumerate(ROWS))]
+    )
+    assert "'label' is empty. Fill it in" in refused("c.csv", few)  # most are not labeled yet
+    alone = written([("text", "label", "number"), *((text, "", at) for at, (text, _) in enumerate(ROWS))])
+    assert "'label' is empty. Fill it in" in refused("d.csv", alone)
