@@ -36,6 +36,11 @@ def command_again(
     return shlex.join(["seqlab", *_leave_out(words, without), *added])
 
 
+def typed_folder(path: Path) -> Path | None:
+    """The folder that was typed, if a file in it is meant."""
+    return next((folder for folder in map(Path, _typed) if folder in path.parents and folder.is_dir()), None)
+
+
 def _leave_out(words: Sequence[str], settings: Collection[str]) -> Iterator[str]:
     """The words without the options of these settings, `--window 32` as well as `--set task.window=32`."""
     options = {f"--{setting.partition('.')[2].replace('_', '-')}" for setting in settings}

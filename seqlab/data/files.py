@@ -11,7 +11,7 @@ import gzip
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
@@ -60,7 +60,7 @@ class InputFixes:
     trains: bool = True  # not where a run only scores or predicts, with its own skip limit
     column_pairs: list[tuple[str, str]] = field(default_factory=list)  # those that were read, of each table
     header: tuple[str, ...] = ()  # of the first table to train on
-    answered: list[str] = field(default_factory=list)  # tables to train on or to hold out
+    sources: dict[str, Sequence[str]] = field(default_factory=dict)  # files and folders that are given, by split
     skipped: list[str] = field(default_factory=list)  # notes on them
     skipped_rows: int = 0
     unread: dict[int, str] = field(default_factory=dict)  # why a row to predict from has no text, by its line

@@ -39,7 +39,7 @@ from seqlab.data.file_names import name_files
 from seqlab.data.files import read_beginning
 from seqlab.data.language_suffixes import are_languages, may_be_language
 from seqlab.data.parquet_files import PARQUET
-from seqlab.data.text.forms import form_of_text
+from seqlab.data.text.forms import form_of_text, layout_of_text
 from seqlab.data.text_columns import text_keys, with_text_column
 from seqlab.errors import DataError
 from seqlab.registry import CORPORA, TASKS
@@ -138,9 +138,7 @@ def _unclear(path: Path) -> FileLayout | None:
     if not _is_file(path) or suffix(path) in (*COLUMNS, CONLLU, PARQUET) or is_text_only(str(path)):
         return None
     if suffix(path) not in TABLES:
-        layout = recognize_layout(path)
-        if layout and not layout.certain and (form := form_of_text(path)) and not form.is_table:
-            return FileLayout("other", f"{path.name} looks like {form.looks_like}. {form.advice}")
+        layout = layout_of_text(path)
         if layout and layout.kind == "table":
             with suppress(ValueError, csv.Error):  # reading says what is wrong
                 return _with_columns(layout, sample_table(path).rows)

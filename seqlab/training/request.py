@@ -18,7 +18,7 @@ from seqlab.data.corpora.source import form_and_packing
 from seqlab.data.documents.collection_layout import is_collection
 from seqlab.data.examples.example_folders import TAGGED
 from seqlab.data.examples.lines import TABLES, column_word, suffix
-from seqlab.data.examples.table_sample import have_same_columns
+from seqlab.data.examples.table_sample import can_be_joined
 from seqlab.data.split_files import find_split_files, has_folders, joined_files, joined_splits, unwrapped
 from seqlab.data.task_inference import infer_task, plain_text_note, unclear_layout
 from seqlab.errors import UsageError
@@ -215,7 +215,7 @@ def _splits_anew(folder: Path, files: Sequence[Path], task: Any) -> str:
     """How to split the data of a folder in another way, if its files can be joined."""
     ratios = ["--split-ratios", "90/10"]
     if all(path.is_file() and suffix(path) in (*TABLES, *TAGGED) for path in files):
-        if not have_same_columns([path for path in files if suffix(path) in TABLES]):
+        if not can_be_joined([path for path in files if suffix(path) in TABLES]):
             return ""
         train = ["train", str(folder)]
         return f" (to join these files and split them anew: {command_again(train, ratios, [folder, *files])})"

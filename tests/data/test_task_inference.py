@@ -508,3 +508,14 @@ def test_of_several_arrays_the_tags_are_written_and_the_others_named(written):
     layout = unclear_layout([written("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))])
     assert layout is not None and '.["words", "tags"]' in layout.reason
     assert "a word and its tag of 'tags', or of 'pos' instead, on each line" in layout.reason
+
+
+def test_a_table_with_markup_in_its_cells_is_a_table(write) -> None:
+    """As Anki writes notes in plain text."""
+    head = "#separator:tab\n#html:true\n#tags column:3\n"
+    rows = "".join(f"<b>{('cat', 'dog', 'tree')[at % 3]}</b> {at}\tdie Katze {at}<br>\tverb\n" for at in range(99))
+    layout = unclear_layout([str(write("notes.txt", head + rows))])
+    assert layout and (layout.kind, layout.pair) == ("table", ("1", "2"))
+    assert layout.reason.endswith("fields separated by tabs, and tags of HTML or XML, which stay in the texts")
+    page = unclear_layout([str(write("page.txt", "<html><p>a\tb</p>\n" + "<p>a</p>\t<p>b</p>\n" * 30))])
+    assert page and page.kind == "other" and "pandoc" in page.reason

@@ -41,11 +41,11 @@ def refuse_arrays(first: Location, column: str, rows: Sequence[Mapping[str, Any]
 
 def labels_in_arrays(path: Path, rows: Sequence[Mapping[str, Any]]) -> str | None:
     """Which column has arrays of labels, strings that repeat over the rows, and the command that makes a table of them
-    and the texts; None if no column has."""
+    and the texts; None if no column has, or another has one of these labels for each row, as that of SNLI."""
     names = dict.fromkeys(name for row in rows for name in row)
     found = [name for name in names if _has_labels([row.get(name) for row in rows])]
     readable = readable_columns(rows)
-    if not found or not readable[0]:
+    if not found or not readable[0] or any(_has_one_of(rows, found, name) for name in readable[0]):
         return None
     column = min(found, key=lambda name: name.casefold() not in LABEL_NAMES)
     text = suggest_columns(readable)[0] if len(readable[0]) > 1 else next(iter(readable[0]))
@@ -60,6 +60,14 @@ def _has_labels(values: Sequence[Any]) -> bool:
         return False
     different = len({array[0] for array in filled})
     return different > 1 and 2 * different <= len(filled) and 2 * sum(len(array) == 1 for array in filled) > len(filled)
+
+
+def _has_one_of(rows: Sequence[Mapping[str, Any]], arrays: Sequence[str], name: str) -> bool:
+    """Whether the values of a column are labels that these arrays have; rows without agreement may have a mark."""
+    lists = [row[array] for row in rows for array in arrays if isinstance(row.get(array), list)]
+    labels = {item for items in lists for item in items if isinstance(item, str)}
+    values = [row.get(name) for row in rows]
+    return 2 * sum(isinstance(value, str) and value in labels for value in values) > len(values)
 
 
 def _write_alone(path: Path, column: str, rows: Sequence[Mapping[str, Any]], text: str | None = None) -> str:

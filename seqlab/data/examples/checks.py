@@ -12,6 +12,7 @@ from seqlab.data.examples.example import UNSCORED, Example, LabeledText, TaggedS
 from seqlab.data.examples.lines import LocatedExamples, quote_list
 from seqlab.data.examples.odd_texts import odd_texts
 from seqlab.data.examples.odd_values import copied_sources, missing_texts, odd_labels, single_labels
+from seqlab.data.examples.unanswered import refuse_placeholders
 from seqlab.data.examples.untagged import where_tags_are
 from seqlab.data.file_names import shorten
 from seqlab.data.text.split import compared_splits
@@ -28,6 +29,8 @@ def check_splits(splits: Mapping[str, LocatedExamples]) -> list[str]:
     """Notes on a set with a training split; DataError if it cannot be trained on or scored."""
     labels = count_labels(splits["train"])
     notes = []
+    if isinstance(splits["train"][0].example, LabeledText):
+        refuse_placeholders(splits)
     noun = "label" if isinstance(splits["train"][0].example, LabeledText) else "tag"
     if not isinstance(splits["train"][0].example, TextPair):
         if len(labels) < 2:
@@ -75,6 +78,7 @@ def check_labels(split: str, examples: LocatedExamples, known: Collection[str]) 
     label = min(unknown.keys() & labels_of(first.example))
     expected = f"The training split has {quote_list(sorted(known))}."
     if isinstance(first.example, LabeledText):
+        refuse_placeholders({split: examples} if split == GIVEN else {})
         raise DataError(
             f"{first.location}: unknown label '{label}'. {expected} Correct it, or add training examples of it."
         )

@@ -188,7 +188,7 @@ def _read_splits(
     """Examples by split, with span tags in BIO; notes for the log, columns of tables, and number of skipped rows."""
     if kind == "pairs":
         refuse_swapped({split: sources for split, sources in files.items() if sources}, columns.pair)
-    fixes = InputFixes(skip_limit=columns.skip_limit, trains="whole" not in files)
+    fixes = InputFixes(skip_limit=columns.skip_limit, trains="whole" not in files, sources={**files})
     splits = {split: _read(kind, sources, columns, fixes) for split, sources in files.items() if sources}
     _refuse_copies(files, splits)
     if kind != "tagged":

@@ -83,6 +83,12 @@ def _missing_values(labels: Counter[str]) -> list[str]:
     return [f"{named} may stand for a missing label: it is learned like any other. Delete such rows if so"]
 
 
+def may_be_missing(label: str) -> bool:
+    """Whether programs write this label where there is none."""
+    code = Decimal(same_label(label)) if NUMBER.fullmatch(label) else None
+    return label.casefold() in MISSING_VALUES or code in MISSING_CODES
+
+
 def _missing_codes(labels: Counter[str]) -> list[str]:
     """Numbers that programs write where there is no label, if no other number is negative: among other numbers, or
     among names. A scale from -1 to 1 has labels alone."""

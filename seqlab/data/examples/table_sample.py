@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.data.drawn_tables import drawn_table
-from seqlab.data.examples.columns import LABELED, PAIRS, columns_option, is_name
+from seqlab.data.examples.columns import LABELED, PAIRS, columns_option, is_name, known_columns
 from seqlab.data.examples.csv_records import read_csv
 from seqlab.data.examples.delimiters import detect_delimiter, usual_delimiter
 from seqlab.data.examples.json_lines import TableRow, keys_of, parse_object
 from seqlab.data.examples.lines import JSON_LINES, BadRow, Location, quote_list, suffix
+from seqlab.data.examples.odd_values import may_be_missing
 from seqlab.data.examples.parquet_rows import read_parquet
 from seqlab.data.examples.quoting import read_tabbed
 from seqlab.data.examples.row_ends import without_ends
@@ -175,9 +176,18 @@ def is_surely_header(path: Path) -> bool:
     return sample.header and (len(sample.rows) >= MIN_ROWS or are_counted(sample.names))
 
 
-def have_same_columns(paths: Sequence[Path]) -> bool:
-    """Whether tables can be joined; those that cannot be read are refused elsewhere."""
+def can_be_joined(paths: Sequence[Path]) -> bool:
+    """Whether tables have the same columns, and none of them only labels that stand for missing ones, as test rows
+    without answers; those that cannot be read are refused elsewhere."""
     try:
-        return len({frozenset(sample_table(path).names) for path in paths}) <= 1
+        samples = [sample_table(path) for path in paths]
+        same = len({frozenset(sample.names) for sample in samples}) <= 1
+        return same and not any(map(_lacks_labels, samples))
     except (OSError, EOFError, zlib.error, ValueError, RecursionError, csv.Error):
         return True
+
+
+def _lacks_labels(sample: TableSample) -> bool:
+    columns = known_columns(sample.names, LABELED)
+    labels = [str(row.get(columns[1], "")) for row in sample.rows] if columns else []
+    return bool(labels) and all(map(may_be_missing, labels))

@@ -103,7 +103,7 @@ def _read(
     if known_columns(table.names, pair) is None:
         refuse_other_line(table.names, fixes.header, table.header, named=columns is not None)
     fixes.header = fixes.header or tuple(table.names if fixes.trains else ())
-    refuse_unanswered(table.names, pair, trained or fixes.column_pairs, table.header, fixes.answered)
+    refuse_unanswered(table.names, pair, trained or fixes.column_pairs, table.header, fixes.sources)
     columns = columns or next((known for known in trained if {*known} <= {*table.names}), None)
     usual = (*trained, (pair.first[0], pair.second[0]))[0]
     names = table.all_names if columns else table.names
@@ -118,7 +118,6 @@ def _read(
     split = find_split_column(table.all_names, table.fields, splits, (first, second), table.header)
     group = None if groups == AUTO else next(iter(group_columns), None)  # a column that may name groups is not used
     fixes.column_pairs.append((first, second))
-    fixes.answered += [str(path)] if fixes.trains else []
     infers = fixes.trains and not columns
     others = other_columns(_readable_names(table, group_columns), pair, (first, second)) if infers else ""
     roles = {pair.first[0]: first, pair.second[0]: second, "groups": group, "splits": split and split.name}

@@ -1,10 +1,12 @@
 """Tagged words without a tag: how many are not scored; and of a file whose column of tags is empty, or has the
 same tag everywhere, which other column has tags, and how to read it."""
 
+import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from seqlab.data.alike import NUMBER
 from seqlab.data.examples.example import UNSCORED
 from seqlab.data.examples.lines import LocatedExamples, suffix
 from seqlab.data.file_layout import SAMPLE_BYTES, SPAN_TAG
@@ -12,7 +14,11 @@ from seqlab.data.files import read_beginning
 from seqlab.data.new_files import command_on, new_file
 from seqlab.wording import counted
 
-SPAN_TAG_IN_AWK = "O|[BIESLUM][-_].+"  # SPAN_TAG, of which awk knows no \\S
+BRACKETED = re.compile(r"-|(\([^()*\s]+)*\*?\)*")  # (PERSON* opens a span, *) closes it, as in CoNLL-2012
+OTHERS, BRACKETS, SPANS = range(3)
+# SPAN_TAG, of which awk knows no \\S, and the marks of spans in brackets
+TAGS_IN_AWK = {SPANS: "/^(O|[BIESLUM][-_].+)$/", BRACKETS: "/[(*)]/"}
+LEAST_REPEATED = 4  # words, on average, that have a tag
 CONLLU = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 
 
@@ -56,26 +62,34 @@ def where_tags_are(path: Path, found: Collection[str] = ()) -> str:
 
 def _where_spans_are(path: Path) -> str:
     """The same for a file whose last column has the same tag everywhere, as that of nested spans may: where another one
-    has span tags."""
+    has span tags, or else other tags."""
     lines = [line for line in read_beginning(path, SAMPLE_BYTES)[0] if line.strip() and not line.startswith("#")]
     tabs = 2 * sum("\t" in line for line in lines) > len(lines)
     rows = [line.split("\t") if tabs else line.split() for line in lines]
     width = Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
     columns = [*zip(*(row for row in rows if len(row) == width), strict=True)]
-    spans = {
-        number: sorted({*column} - {"O"})
-        for number, column in enumerate(columns[1:-1], 2)
-        if all(map(SPAN_TAG.fullmatch, column)) and {*column} - {"O"}
-    }
-    if not spans:
+    others = [other for number, column in enumerate(columns[1:-1], 2) if (other := _tags_in(number, column))]
+    if not others:
         return ""
-    number, tags = [*spans.items()][-1]
-    separated = r"-F '\t' " if tabs else ""
+    rank, number, what, tags = max(others)
     # shortened lines may have as many columns as a comment, which is then read as a word
-    comments = f"/^#/ && ${number} !~ /^({SPAN_TAG_IN_AWK})$/ {{next}}"
-    program = f"{comments} NF == {width} {{NF = {number}}} {{print}}"
+    tagged = f"${number} !~ {TAGS_IN_AWK[rank]}" if rank else f"NF != {width}"
+    wider = f"NF > {number}" if rank == BRACKETS else f"NF == {width}"  # CoNLL-2012 has as many columns as predicates
+    separated = r"-F '\t' " if tabs else ""
+    program = f"/^#/ && {tagged} {{next}} {wider} {{NF = {number}}} {{print}}"
     command = command_on(path, rf"awk {separated}-v OFS='\t' '{program}'")
     return (
-        f" Its tags are read from the last column, {width}, and column {number} has span tags such as '{tags[0]}'. To "
+        f" Its tags are read from the last column, {width}, and column {number} has {what} such as '{tags[0]}'. To "
         f"read these: {command} > {new_file('.conll')}"
     )
+
+
+def _tags_in(number: int, column: Sequence[str]) -> tuple[int, int, str, list[str]] | None:
+    """How surely a column has tags, span tags before others; its number, what it has, and which; None for no tags."""
+    different = {*column}
+    for rank, tag, nothing in ((SPANS, SPAN_TAG, {"O"}), (BRACKETS, BRACKETED, {"*", "-", ""})):
+        if all(map(tag.fullmatch, column)) and (tags := sorted(different - nothing)):
+            return rank, number, "span tags", tags
+    numbers = all(map(NUMBER.fullmatch, column))
+    few = 1 < len(different) <= max(2, len(column) // LEAST_REPEATED)
+    return (OTHERS, number, "values", sorted(different)) if few and not numbers else None

@@ -10,11 +10,12 @@ import shlex
 import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from seqlab.data.drawn_tables import drawn_table
-from seqlab.data.file_layout import SAMPLE_BYTES
+from seqlab.data.file_layout import SAMPLE_BYTES, FileLayout, recognize_layout
 from seqlab.data.files import read_beginning
 from seqlab.data.nested_json import nested_texts_advice
 from seqlab.data.new_files import free_name, new_file
@@ -68,6 +69,7 @@ class TextForm(NamedTuple):
     is_dump: bool = False  # statements with rows in them, which are no table
     has_tags: bool = False  # one beside each word of a line
     is_mail: bool = False
+    has_markup: bool = False  # tags within lines, which may be rows of a table
     as_lines: str = ""  # how to write a text on each line, as parallel files need it, where that is another advice
 
 
@@ -83,6 +85,17 @@ def form_of_text(path: Path) -> TextForm | None:
     name = shlex.quote(free_name("unpacked", path.with_suffix("").suffix) if packed else str(path))
     form = next((form for find in FORMS if (form := find(lines, name))), None)
     return _unpacked_first(form, path, name) if form and packed else form
+
+
+def layout_of_text(path: Path) -> FileLayout | None:
+    """The layout of lines that form columns, unless they are something else, which must be converted."""
+    layout = recognize_layout(path)
+    form = form_of_text(path) if layout and not layout.certain else None
+    if not layout or not form or form.is_table:
+        return layout
+    if form.has_markup and layout.kind == "table":
+        return replace(layout, reason=f"{layout.reason}, and tags of HTML or XML, which stay in the texts")
+    return FileLayout("other", f"{path.name} looks like {form.looks_like}. {form.advice}")
 
 
 def _unpacked_first(form: TextForm, path: Path, name: str) -> TextForm:
@@ -126,7 +139,8 @@ def _page(lines: Sequence[str], name: str) -> TextForm | None:
     if not PAGE.match(lines[0]) and (len(lines) < MIN_LINES or tagged < MIN_TAGGED * len(lines)):
         return None
     command = f"pandoc -f html -t plain {name} -o {new_file('.txt')}"
-    return TextForm("HTML or XML, with tags", f"To get the text of a page: {command}")
+    begins = PAGE.match(lines[0]) is not None
+    return TextForm("HTML or XML, with tags", f"To get the text of a page: {command}", has_markup=not begins)
 
 
 def _notebook(lines: Sequence[str], name: str) -> TextForm | None:

@@ -115,3 +115,20 @@ def test_decisions_can_be_learned_where_there_is_one_label(write):
         open_examples("labeled", corpus(path))
     result = open_examples("labeled", corpus(path, columns=("text", "answer")))
     assert set(labels(result, "train")) == {"accept", "reject"}
+
+
+def test_a_label_for_each_row_is_preferred_to_arrays_of_them(write) -> None:
+    """As SNLI has the label of most annotators beside those of all."""
+    names = ["entailment", "neutral", "contradiction"]
+    rows = [
+        {
+            "annotator_labels": [names[at % 3]] * (5 if at % 5 == 0 else 1),
+            "gold_label": "-" if at % 20 == 7 else names[at % 3],
+            "pairID": f"{at}.jpg#1",
+            "sentence1": f"A man is outside {at}.",
+            "sentence2": f"Somebody is outside and waits {at}.",
+        }
+        for at in range(60)
+    ]
+    layout = unclear_layout([str(write("snli.jsonl", "".join(json.dumps(row) + "\n" for row in rows)))])
+    assert layout and layout.kind == "table" and layout.columns and layout.columns[1] == "gold_label"

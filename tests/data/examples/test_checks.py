@@ -257,3 +257,25 @@ def test_a_column_of_nested_spans_that_has_none_is_said_and_the_printed_command_
     sentences = [example for some in examples.splits.values() for example in some]
     assert len(sentences) == 20
     assert TaggedSentence(("Anna", "saw", "Bonn7"), ("B-PER", "O", "B-LOC")) in sentences
+
+
+def test_names_beside_a_last_column_without_content_are_said_and_the_printed_command_puts_them_last(write, tmp_path):
+    """As in CoNLL-2012, whose names stand before the column of coreferences."""
+    rows = [("0", "Anna", "NNP", "(PERSON)"), ("1", "saw", "VBD", "*"), ("2", "Bonn{}", "NNP", "(GPE*)")]
+    lines = ["   ".join(["bc/cctv", *row, "-"]) for row in rows]
+    sentence = "\n".join(lines) + "\n\n"
+    path = write("a.conll", "#begin document (bc/cctv)\n" + "".join(sentence.format(at) for at in range(20)))
+    with pytest.raises(DataError) as refused:
+        open_examples("tagged", corpus(path))
+    where = "Its tags are read from the last column, 6, and column 5 has span tags such as '(GPE*)'. To read these: "
+    said, _, command = str(refused.value).partition(where)
+    assert said.endswith("has only the tag '-'; training needs at least two. ")
+    subprocess.run(["bash", "-c", command], cwd=tmp_path, check=True)
+    examples = open_examples("tagged", corpus(tmp_path / "new.conll"))
+    assert [example.words[:2] for some in examples.splits.values() for example in some] == [("Anna", "saw")] * 20
+
+
+def test_other_tags_beside_a_last_column_without_content_are_said(write):
+    rows = "".join(f"word{at} {'NV'[at % 2]} -\n" + ("\n" if at % 3 == 2 else "") for at in range(60))
+    with pytest.raises(DataError, match=r"column, 3, and column 2 has values such as 'N'. To read these: awk "):
+        open_examples("tagged", corpus(write("a.conll", rows)))
