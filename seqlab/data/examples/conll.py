@@ -213,7 +213,8 @@ def _column_words(path: Path, fixes: InputFixes, fewest: int) -> Iterator[Tagged
             reason = f"{here} separate its columns, but {there} those of line {usual.first}. Use one of both."
             yield BadRow(location, reason)
         elif len(fields) == 1:
-            yield BadRow(location, "one column only. Expected a word and its tag, separated by a tab or space.")
+            odd = "; a no-break space (U+00A0) separates none: replace it by a tab" * ("\u00a0" in line)
+            yield BadRow(location, f"one column only. Expected a word and its tag, separated by a tab or space{odd}.")
         elif len(fields) != usual.number:
             spaces = not usual.tabs and len(fields) > usual.number
             hint = " Where a word has spaces in it, separate all columns by tabs." if spaces else ""

@@ -25,7 +25,7 @@ from seqlab.data.examples.split_column import split_by_column
 from seqlab.data.examples.tables import read_labeled, read_pairs
 from seqlab.data.examples.tag_schemes import count_repairs, detect_scheme, non_span_tags, respell, to_bio
 from seqlab.data.examples.tagged_tables import read_tagged_table
-from seqlab.data.examples.untagged import unscored_words
+from seqlab.data.examples.untagged import unmarked_types_note, unscored_words
 from seqlab.data.file_layout import recognize_layout
 from seqlab.data.file_names import first_names, name_files, shorten
 from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path
@@ -135,7 +135,7 @@ def _note_non_spans(examples: LocatedExamples) -> list[str]:
     distinct = {tag for located in examples for tag in located.example.tags}
     others = non_span_tags(distinct)
     if not others or 2 * len(others) > len(distinct):
-        return []
+        return unmarked_types_note([located.example.tags for located in examples])
     first = next(located.location for located in examples if others & set(located.example.tags))
     return [
         f"tags are predicted word by word, not as spans: {quote_list(sorted(others), 5)} fits no scheme (BIO, IOB1, "

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from seqlab.data.alike import NUMBER
 from seqlab.data.examples.example import UNSCORED
-from seqlab.data.examples.lines import LocatedExamples, suffix
+from seqlab.data.examples.lines import LocatedExamples, quote_list, suffix
 from seqlab.data.file_layout import SAMPLE_BYTES, SPAN_TAG
 from seqlab.data.files import read_beginning
 from seqlab.data.new_files import command_on, new_file
@@ -18,6 +18,7 @@ BRACKETED = re.compile(r"-|(\([^()*\s]+)*\*?\)*")  # (PERSON* opens a span, *) c
 OTHERS, BRACKETS, SPANS = range(3)
 # SPAN_TAG, of which awk knows no \\S, and the marks of spans in brackets
 TAGS_IN_AWK = {SPANS: "/^(O|[BIESLUM][-_].+)$/", BRACKETS: "/[(*)]/"}
+MAX_TYPES = 5  # in a note
 LEAST_REPEATED = 4  # words, on average, that have a tag
 CONLLU = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 
@@ -29,6 +30,22 @@ def unscored_words(splits: Mapping[str, LocatedExamples]) -> list[str]:
         return []
     are = "is tagged '_': it is" if unscored == 1 else "are tagged '_': they are"
     return [f"{unscored:,} of the {counted(len(tags), 'word')} {are} read, but neither trained on nor scored"]
+
+
+def unmarked_types_note(sentences: Sequence[Sequence[str]]) -> list[str]:
+    """A note on types of names without B- or I-: most words are O, as words between names are. Other sets of tags, such
+    as parts of speech, have no O, or few."""
+    tags = Counter(tag for sentence in sentences for tag in sentence if tag != UNSCORED)
+    outside = tags.pop("O", 0)
+    if not tags or outside <= tags.total() or any(map(SPAN_TAG.fullmatch, tags)):
+        return []
+    types = [tag for tag, _ in tags.most_common()]
+    have = "has no B- or I- before it" if len(types) == 1 else "have no B- or I- before them"
+    return [
+        f"tags are predicted word by word, not as spans: {quote_list(types, MAX_TYPES)} {have}, so the score is the "
+        f"accuracy over all words, {outside / (outside + tags.total()):.0%} of which are 'O', and no entity F1. Write "
+        f"'B-{types[0]}' for the first word of a name and 'I-{types[0]}' for its others, and entity F1 is computed"
+    ]
 
 
 def where_tags_are(path: Path, found: Collection[str] = ()) -> str:

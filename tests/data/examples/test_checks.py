@@ -280,3 +280,20 @@ def test_other_tags_beside_a_last_column_without_content_are_said(write):
     rows = "".join(f"word{at} {'NV'[at % 2]} -\n" + ("\n" if at % 3 == 2 else "") for at in range(60))
     with pytest.raises(DataError, match=r"column, 3, and column 2 has values such as 'N'. To read these: awk "):
         open_examples("tagged", corpus(write("a.conll", rows)))
+
+
+def test_types_of_names_without_a_prefix_are_said(write):
+    """Their score is accuracy; tags of every word, such as parts of speech, need none."""
+
+    def said(*tags: str) -> list[str]:
+        lines = ["day{1} O", "Anna {0}", "met O", "Tom {0}", "again O", "there O", ""]
+        rows = "\n".join(line.format(tags[at % len(tags)], at) for at in range(30) for line in lines)
+        notes = open_examples("tagged", corpus(write("a.conll", rows))).notes
+        return [note for note in notes if "word by word" in note]
+
+    [note] = said("PERSON", "NAME")
+    assert "'NAME', 'PERSON' have no B- or I- before them" in note or "'PERSON', 'NAME' have no" in note
+    assert "the accuracy over all words, 67% of which are 'O', and no entity F1. Write 'B-" in note
+    assert not said("B-PERSON", "B-NAME")
+    pos = "".join(f"day{at} ADV\nAnna NOUN\nmet VERB\noh O\n\n" for at in range(30))
+    assert not [note for note in open_examples("tagged", corpus(write("pos.conll", pos))).notes if "F1" in note]

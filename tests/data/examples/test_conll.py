@@ -155,6 +155,7 @@ def test_a_packed_file(write):
         ("a\tX\tO\nb\tO\n", "line 2: 2 columns, but most lines have 3"),
         ("a\tO\nb\n", "line 2: one column only"),
         ("\nword\n", "line 2: one column only"),
+        ("a\u00a0O\n", "tab or space; a no-break space (U+00A0) separates none: replace it by a tab."),
         ("a\tO\n\tO\n", "line 2: the word is empty"),
         ("a\tO\n\u00a0\tO\n", "line 2: the word is empty"),
         ("a\tO\nb\t\n", "line 2: the tag is empty"),
