@@ -26,7 +26,10 @@ MAX_NOTED = 500  # held-out inputs that training compares, evenly spaced: the au
 MAX_KNOWN = 2_000_000  # characters of the inputs that training compares these with, evenly spaced
 LONGEST = 1_000  # characters of an example that are compared
 SHORTEST = 20  # characters of an example or line: "Thanks!" and "thanks." are a coincidence
-MAX_REPEATS = 64  # an n-gram that is more frequent among the places compared at once, such as spaces, tells nothing
+MAX_REPEATS = 64  # an n-gram that is more frequent among the places compared at once tells little about which are alike
+FIRST_REPEATS = (
+    8  # places that are found by such an n-gram: if all n-grams are frequent, as in forms, any place will do
+)
 AT_ONCE = 1 << 12  # places
 FILTER_BITS = 22
 # what a repost changes: addresses, names of users, and the mark of a retweet
@@ -36,19 +39,20 @@ ODD = 0x9E3779B97F4A7C15  # makes one number of 64 bits from an n-gram and its t
 
 @dataclass(frozen=True)
 class Similarity:
-    """n-grams of `gram` characters, of which a near copy shares at least `min_share` with one place."""
+    """n-grams of `gram` characters, of which a near copy shares so many with one place."""
 
     gram: int  # a power of two
-    min_share: float
+    min_share: float  # without those that are frequent
+    min_share_of_all: float
     shortest: int  # characters; shorter pieces are not compared
 
 
-# Near copies in honest data: Tiny Shakespeare 0.0%, Multi30k as running text 0.4% (en) and 1.3% (de); of sentences,
-# Multi30k 1.1% (en) and 1.2% (de), UD-EWT 0.9%, SST and WNUT17 0.0%. Of copies with one character in 30 changed, 97%
-# of the pieces and 68 to 93% of the sentences are found; of text in upper case, all.
+# Near copies in honest data: Tiny Shakespeare 0.0%, Multi30k as running text 0.2% (en) and 1.2% (de); of sentences,
+# Multi30k 1.2% (en) and 1.8% (de), UD-EWT 1.2%, SST and WNUT17 0.0%. Of copies with one character in 30 changed, at
+# least 97% of the pieces and 68% of the sentences are found; of text in upper case, all.
 NOTABLE = 0.02  # from this share on, training says so
-RUNNING_TEXT = Similarity(16, 0.25, PIECE)
-SENTENCES = Similarity(8, 0.6, 40)
+RUNNING_TEXT = Similarity(16, 0.25, 0.4, PIECE)
+SENTENCES = Similarity(8, 0.6, 0.75, 40)
 
 
 def near_copies(text: SplitText, split: str, training: SplitText | None = None) -> Overlap:
@@ -123,8 +127,8 @@ def _changed(words: Sequence[str], others: Sequence[str], examples: Sequence[Exa
     new = [at for at in compared if words[at] not in known]
     beginnings = [text[:LONGEST] for text in others]
     places = beginnings[:: -(-sum(map(len, beginnings)) // MAX_KNOWN) or 1]
-    shares_N = _largest_shares([words[at][:LONGEST] for at in new], places, SENTENCES.gram) if new else np.empty(0)
-    found = [at for at, share in zip(new, shares_N, strict=True) if share >= SENTENCES.min_share]
+    near_N = _are_near([words[at][:LONGEST] for at in new], places, SENTENCES) if new else np.empty(0)
+    found = [at for at, near in zip(new, near_N, strict=True) if near]
     overlap = Overlap(f"inputs of {SENTENCES.shortest} characters or more", len(compared), len(found))
     part = f" among {len(places):,} of {len(others):,}" if len(places) < len(others) else ""
     how = f"are near copies of {of}{part} (seqlab audit compares more of them)"
@@ -153,9 +157,9 @@ def near_copied_sentences(sentences: Sequence[str], training: Iterable[str], uni
 
     long = [plain for plain in compared if len(plain) >= SENTENCES.shortest]
     remaining = places()
-    shares_N = _largest_shares(long, remaining, SENTENCES.gram) if long else np.empty(0)
+    near_N = _are_near(long, remaining, SENTENCES) if long else np.empty(0)
     deque(remaining, maxlen=0)
-    near = sum(share >= SENTENCES.min_share for plain, share in zip(long, shares_N, strict=True) if plain not in equal)
+    near = sum(bool(is_near) for plain, is_near in zip(long, near_N, strict=True) if plain not in equal)
     found = sum(counts[plain] for plain in equal) + int(near)
     short = len(compared) - len(long)
     about = f" of {SHORTEST} characters or more, without case, punctuation and addresses"
@@ -200,32 +204,62 @@ def _count(pieces: Sequence[str], places: Iterable[str], similarity: Similarity,
     compared = compared[:: -(-len(compared) // MAX_PIECES) or 1]
     if not compared:
         return Overlap(unit, 0, 0)
-    shares_N = _largest_shares(compared, places, similarity.gram)
-    return Overlap(unit, len(compared), int((shares_N >= similarity.min_share).sum()))
+    return Overlap(unit, len(compared), int(_are_near(compared, places, similarity).sum()))
 
 
-def _largest_shares(pieces: Sequence[str], places: Iterable[str], gram: int) -> np.ndarray:
-    """For each piece, the largest share of its distinct n-grams that one place has too."""
+def _are_near(pieces: Sequence[str], places: Iterable[str], similarity: Similarity) -> np.ndarray:
+    """Whether one place has so large a share of the distinct n-grams of a piece.
+
+    Of the places compared at once, the one that shares most n-grams that are not frequent is compared with all."""
     prefixes = np.ones(2**FILTER_BITS, bool)
-    grams_M, piece_M = _grams(pieces, gram, prefixes)
+    grams_M, piece_M = _grams(pieces, similarity.gram, prefixes)
     order = np.argsort(grams_M, kind="stable")
     grams_M, piece_M = grams_M[order], piece_M[order]
     sizes_N = np.maximum(1, np.bincount(piece_M, minlength=len(pieces)))
     prefixes[:] = False
     prefixes[grams_M >> (64 - FILTER_BITS)] = True
-    largest_N = np.zeros(len(pieces))
+    near_N = np.zeros(len(pieces), bool)
     remaining = iter(places)
-    while some := list(islice(remaining, AT_ONCE)):
-        there_K, place_K = _grams(some, gram, prefixes)
-        first_K, last_K = (np.searchsorted(grams_M, there_K, side) for side in ("left", "right"))
-        distinct, repeats_K = np.unique(there_K, return_inverse=True)
-        rare_K = np.bincount(repeats_K, minlength=len(distinct))[repeats_K] <= MAX_REPEATS
-        pairs_K = np.where(rare_K, last_K - first_K, 0)  # every n-gram of the place meets those of the pieces
-        at = np.repeat(first_K, pairs_K) + np.arange(pairs_K.sum()) - np.repeat(np.cumsum(pairs_K) - pairs_K, pairs_K)
-        keys, shared = np.unique(piece_M[at] * AT_ONCE + np.repeat(place_K, pairs_K), return_counts=True)
-        piece = keys // AT_ONCE
-        np.maximum.at(largest_N, piece, shared / sizes_N[piece])
-    return largest_N
+    while len(grams_M) and (some := list(islice(remaining, AT_ONCE))):
+        there_K, place_K = _grams(some, similarity.gram, prefixes)
+        piece_C, place_C, rare_C = _most_alike(grams_M, piece_M, there_K, place_K)
+        near_N[piece_C] |= rare_C >= similarity.min_share * sizes_N[piece_C]
+        place_N = np.full(len(pieces), AT_ONCE)  # no place
+        place_N[piece_C] = place_C
+        known_M = np.isin(_keyed(grams_M, place_N[piece_M]), _keyed(there_K, place_K))
+        near_N |= np.bincount(piece_M[known_M], minlength=len(pieces)) >= similarity.min_share_of_all * sizes_N
+        open_M = ~near_N[piece_M]
+        grams_M, piece_M = grams_M[open_M], piece_M[open_M]
+    return near_N
+
+
+def _most_alike(
+    grams_M: np.ndarray, piece_M: np.ndarray, there_K: np.ndarray, place_K: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Pieces, for each the place that shares most of its n-grams, and how many that are not frequent; grams_M is
+    sorted."""
+    order_K = np.lexsort((place_K, there_K))
+    there_K, place_K = there_K[order_K], place_K[order_K]
+    _, first, group_K, counts = np.unique(there_K, return_index=True, return_inverse=True, return_counts=True)
+    rank_K = np.arange(len(there_K)) - first[group_K]
+    rare_K = counts[group_K] <= MAX_REPEATS
+    meets_K = rare_K | (rank_K < FIRST_REPEATS)
+    there_K, place_K, rare_K = there_K[meets_K], place_K[meets_K], rare_K[meets_K]
+    first_K, last_K = (np.searchsorted(grams_M, there_K, side) for side in ("left", "right"))
+    pairs_K = last_K - first_K  # every n-gram of the place meets those of the pieces
+    at = np.repeat(first_K, pairs_K) + np.arange(pairs_K.sum()) - np.repeat(np.cumsum(pairs_K) - pairs_K, pairs_K)
+    met = piece_M[at] * AT_ONCE + np.repeat(place_K, pairs_K)
+    keys, key_of, shared = np.unique(met, return_inverse=True, return_counts=True)
+    rare = np.bincount(key_of, weights=np.repeat(rare_K, pairs_K), minlength=len(keys))
+    best = np.lexsort((shared, keys // AT_ONCE))  # the last of each piece
+    pieces = keys[best] // AT_ONCE
+    is_last = np.append(pieces[1:] != pieces[:-1], np.ones(min(1, len(pieces)), bool))
+    return pieces[is_last], keys[best][is_last] % AT_ONCE, rare[best][is_last]
+
+
+def _keyed(grams: np.ndarray, text: np.ndarray) -> np.ndarray:
+    """One number for an n-gram and its text."""
+    return grams + text.astype(np.uint64) * np.uint64(ODD)
 
 
 def _grams(texts: Sequence[str], gram: int, prefixes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -240,5 +274,5 @@ def _grams(texts: Sequence[str], gram: int, prefixes: np.ndarray) -> tuple[np.nd
     inside_C = text_C[: len(hashes_C)] == text_C[gram - 1 :][: len(hashes_C)]  # within one text
     inside_C &= prefixes[hashes_C >> (64 - FILTER_BITS)]
     hashes_C, text_C = hashes_C[inside_C], text_C[: len(hashes_C)][inside_C]
-    _, first = np.unique(hashes_C + text_C.astype(np.uint64) * np.uint64(ODD), return_index=True)
+    _, first = np.unique(_keyed(hashes_C, text_C), return_index=True)
     return hashes_C[first], text_C[first]

@@ -87,7 +87,37 @@ def test_copies_are_found_among_phrases_that_all_examples_repeat() -> None:
     training = [LabeledText(line, "a") for line in known]
     copied = [LabeledText(line.upper(), "a") for line in known[:20]]
     assert near_copied_examples(copied, training).repeated == 20
-    assert near_copied_examples([LabeledText(known[0] + "999", "a")], training).repeated == 0
+    other = LabeledText("The film was great and the meal was poor, for nobody had cooked it with any care at all", "a")
+    assert near_copied_examples([other], training).repeated == 0
+
+
+@pytest.mark.parametrize("copies", [3, 12, 20, 60])
+def test_many_copies_of_a_line_hide_nobody(copies: int) -> None:
+    """The more copies there were, the fewer were found: their n-grams were taken for phrases that all lines repeat."""
+    draw = random.Random(copies)
+    known = words(18).split()
+    lines = [" ".join(draw.choices(known, k=14)) for _ in range(60)]
+    filled = [f"in {draw.randint(1000, 9999)} {line}" for line in lines for _ in range(copies)]
+    draw.shuffle(filled)
+    cut = len(filled) // 10
+    result = near_copied_examples(*([LabeledText(line, "a") for line in some] for some in (filled[:cut], filled[cut:])))
+    assert result.share > 0.7
+
+
+@pytest.mark.parametrize("count", [300, 10_000])
+def test_forms_that_differ_in_a_number_are_copies(count: int) -> None:
+    orders = [f"Order no. {1000 + at} was received and forwarded to the central warehouse." for at in range(count)]
+    new, known = ([LabeledText(line, "a") for line in some] for some in (orders[::10], orders))
+    known = [example for example in known if example not in set(new)]
+    began = time.process_time()
+    assert near_copied_examples(new, known).share == 1
+    assert time.process_time() - began < 10
+
+
+def test_what_all_lines_begin_with_makes_no_copies() -> None:
+    lines = [f"Order no. {1000 + at} was received and forwarded: {words(14, at)}" for at in range(3000)]
+    new, known = ([LabeledText(line, "a") for line in some] for some in (lines[:300], lines[300:]))
+    assert near_copied_examples(new, known).repeated == 0
 
 
 def test_reposts_are_copies_whatever_their_addresses() -> None:
