@@ -38,6 +38,7 @@ from seqlab.training.request import least_sizes, settings_from_request
 
 MAX_BASELINE_CHARACTERS = 2_000_000  # baselines of a longer text are scored on a sample
 TIMED_CHARACTERS = 500_000  # of the sample that steps are timed on
+TEXT_SETTINGS = ("corpus.text_column", "corpus.skip_limit")  # of the rows that a running text is read from
 BEGINNING = 80  # characters of a text that are shown
 
 
@@ -88,26 +89,31 @@ def diagnose(
         refuse_unfit(resolved)
         refuse_absurd(resolved, least_sizes(resolved))
         return examine_examples(source, resolved, options, notes, log)
-    if settings or resolved.task.name != "language":
-        what = f"--set {next(iter(settings))}" if settings else f"--task {resolved.task.name}"
+    others = [key for key in settings if key not in TEXT_SETTINGS]
+    if others or resolved.task.name != "language":
+        what = f"--set {others[0]}" if others else f"--task {resolved.task.name}"
         raise UsageError(f"{what}: of a running text, the doctor examines what --task language reads. Leave it out.")
     if resolved.corpus.validation or resolved.corpus.test:
         notes.append("held-out files are not examined: the training text is, with a split 90/10 of its own")
-    found = examine(resolved.corpus.source, resolved.corpus.documents, log)
+    found = examine(resolved.corpus.source, resolved.corpus.documents, log, resolved.corpus.text_column)
     found = replace(found, source=tuple(source), notes=[*notes, *found.notes])
     if not found.suggestion:
         return found
-    chosen = {**({"task": task} if task else {}), **found.suggestion.settings, **held_out}
+    chosen = {**({"task": task} if task else {}), **found.suggestion.settings, **options}
     return replace(found, suggestion=replace(found.suggestion, settings=chosen))
 
 
 def examine(
-    source: Sequence[str], documents: str = "stream", log: Callable[[str], None] = lambda _: None
+    source: Sequence[str],
+    documents: str = "stream",
+    log: Callable[[str], None] = lambda _: None,
+    text_column: str = "auto",
 ) -> TextDiagnosis:
     """Examine the text at paths, a built-in name or '-'; a text with faults is examined as far as possible.
 
     `log` is told what begins."""
-    settings = checked(CorpusSettings, {"source": tuple(source), "documents": documents}, "corpus")
+    given = {"source": tuple(source), "documents": documents, "text_column": text_column}
+    settings = checked(CorpusSettings, given, "corpus")
     corpus = _open_large(settings) if is_sharded(settings) else open_corpus(settings.source)
     try:
         with warnings.catch_warnings():
@@ -146,7 +152,7 @@ def _examine(corpus: Corpus, settings: CorpusSettings, log: Callable[[str], None
         notes += [*double_encoding_notes(pieces.watch(text.corpus.blocks())), *pieces.notes()]
         log("scoring baselines")
         baselines, baselines_on = _score_baselines(text)
-        suggestion = suggest_settings(scan, settings.documents)
+        suggestion = suggest_settings(scan, settings.documents, is_sharded(settings))
         log("timing training steps")
         suggestion, estimate = estimate_training(suggestion, scan, _sample(text, TIMED_CHARACTERS)[0])
         log("comparing held-out with training text")

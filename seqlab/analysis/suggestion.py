@@ -76,9 +76,9 @@ class TrainingEstimate:
         )
 
 
-def suggest_settings(scan: TextScan, documents: str) -> SuggestedSettings:
+def suggest_settings(scan: TextScan, documents: str, in_shards: bool = False) -> SuggestedSettings:
     """The settings that training takes by itself, and others where the length of the text, its characters or its
-    lines are a reason."""
+    lines are a reason: not the lines of a text `in_shards`, which is read by documents."""
     settings: dict[str, Any] = {"arch": "lstm", "tokenizer": "char"}
     reasons: list[str] = []
     distinct = scan.character_stats.distinct
@@ -88,7 +88,7 @@ def suggest_settings(scan: TextScan, documents: str) -> SuggestedSettings:
         reasons.append(f"{why}: byte pairs make the text shorter")
     else:
         reasons.append(f"{distinct:,} distinct characters: one token for each is enough")
-    if documents == "lines" or scan.looks_like_a_list:
+    if documents == "lines" or (scan.looks_like_a_list and not in_shards):
         settings["documents"] = "lines"
         if documents != "lines":
             reasons.append("nearly all lines are short, as in a list: --documents lines makes each line a document")

@@ -253,3 +253,18 @@ def test_rows_are_examined_as_training_reads_them(tmp_path):
     assert abs(found.scan.characters - len(expected)) <= 31  # newlines at the ends of documents
     assert any("'text' of" in note and "left out: 'id'" in note for note in found.notes)
     assert any("splits this text by documents" in note for note in found.notes)
+
+
+def test_the_text_of_rows_is_examined_by_the_command_that_is_named(tmp_path):
+    rows = [{"id": str(at), "utt": f"please wake me up at {at}", "slots": f"time : {at}"} for at in range(900)]
+    path = write(tmp_path, "".join(f"{json.dumps(row)}\n" for row in rows), "de-DE.jsonl")
+    asked = run(path)
+    named = "--task language --set corpus.text_column=utt"
+    assert named in str(asked.exception)
+    done = run(path, *named.split(), "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["scan"]["characters"] >= sum(len(row["utt"]) for row in rows)
+    assert "--set corpus.text_column=utt" in found["command"]
+    assert "--documents" not in found["command"]  # which training refuses of rows
+    assert run(path, "--task", "language", "--set", "corpus.groups=id").exit_code != 0
