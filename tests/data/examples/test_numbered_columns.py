@@ -5,7 +5,7 @@ import pytest
 from seqlab.data.examples.inputs import Trained, read_inputs
 from seqlab.data.examples.lines import InputFixes
 from seqlab.data.examples.tables import read_labeled
-from seqlab.data.task_inference import infer_task
+from seqlab.data.task_inference import infer_task, unclear_layout
 from seqlab.errors import DataError
 
 VOTES = '1,"The room was lovely",2\n5,"The towel number 1 was nice",1\n1,"No towel",3\n5,"A bed of 2",2\n'
@@ -54,3 +54,10 @@ def test_no_task_is_inferred_from_cells_as_names(write):
     assert infer_task([str(write("a.csv", VOTES))], ("2", "1")) is None
     task = infer_task([str(write("b.csv", "1,2\na film,pos\nno film,neg\n"))], ("1", "2"))
     assert task and task.name == "classify"
+
+
+def test_empty_columns_between_bars_make_no_header(write):
+    words = [(one, two) for one in ("dog", "cat", "man", "bird") for two in ("sleeps", "eats", "runs")]
+    lines = [f"the {one} {two} . ||| der {one.title()} {two[:-1]}t .\n" for one, two in words]
+    layout = unclear_layout([str(write("pairs.txt", "".join(lines)))])
+    assert layout and layout.pair == ("1", "4")
