@@ -61,3 +61,16 @@ def test_empty_columns_between_bars_make_no_header(write):
     lines = [f"the {one} {two} . ||| der {one.title()} {two[:-1]}t .\n" for one, two in words]
     layout = unclear_layout([str(write("pairs.txt", "".join(lines)))])
     assert layout and layout.pair == ("1", "4")
+
+
+@pytest.mark.parametrize("scores", ["0.{n} 0.25 2.718", "1e-0{n} 0.5", "0.{n} 0.5 ||| 0-0 1-{n}"])
+def test_scores_of_a_phrase_table_are_no_text(write, scores):
+    lines = [f"haus {n} ||| house {n} ||| {scores.format(n=n)}\n" for n in range(1, 10)]
+    layout = unclear_layout([str(write("phrases.txt", "".join(lines)))])
+    assert layout and layout.pair == ("1", "4")
+
+
+def test_digits_are_texts_where_there_are_no_others(write):
+    lines = [f"{n} {n + 1} {n + 2}\t{n + 2} {n + 1} {n}\n" for n in range(1, 10)]
+    layout = unclear_layout([str(write("reversed.tsv", "".join(lines)))])
+    assert layout and layout.pair == ("1", "2")
