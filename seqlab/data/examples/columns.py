@@ -19,6 +19,7 @@ from seqlab.data.nested_json import nested_texts_advice
 from seqlab.errors import DataError
 
 FRACTION = re.compile(r"-?\d*[.,]\d*[1-9]\d*")  # a number that is not whole
+SCORE = re.compile(r"[+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?|\d+-\d+")  # or words that are aligned, 0-1
 
 
 @dataclass(frozen=True)
@@ -178,6 +179,8 @@ def suggest_pair(rows: Sequence[Fields]) -> tuple[str, str] | None:
     """Two columns of texts, that the user may name: known names; else the longest, in their order. None if fewer
     columns have texts: numbers are none, nor are values that hardly differ."""
     texts = [name for name in rows[0] if _has_texts(rows, name)]
+    words = [name for name in texts if not _has_lists_of_numbers(rows, name)]
+    texts = words if len(words) > 1 else texts  # scores beside two texts are no text; digits may be one to reverse
     if len(texts) < 2:
         return None
     lengths = {name: length_of(rows, name) for name in texts}
@@ -206,6 +209,10 @@ def _has_texts(rows: Sequence[Fields], name: str) -> bool:
 
 def has_numbers(rows: Sequence[Fields], name: str) -> bool:
     return 2 * sum(NUMBER.fullmatch(str(row.get(name, "")).strip()) is not None for row in rows) > len(rows)
+
+
+def _has_lists_of_numbers(rows: Sequence[Fields], name: str) -> bool:
+    return 2 * sum(all(map(SCORE.fullmatch, str(row.get(name, "")).split())) for row in rows) > len(rows)
 
 
 def length_of(rows: Sequence[Fields], name: str) -> int:

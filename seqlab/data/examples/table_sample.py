@@ -93,14 +93,15 @@ def _records(path: Path, lines: Sequence[str]) -> list[list[str]]:
 
 
 def _is_header(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first line names columns: it has none of their values, and single words or a column of labels."""
+    """Whether the first line names columns: it has none of their values, and single words or a name of labels."""
     columns = [[row[place] for row in rows] for place in range(len(names))]
     filled = [name for name in names if name]
     if are_counted(names):
         return True
     if _has_values(names, columns):
         return False
-    return bool(filled) if all(map(is_name, filled)) else any(map(_has_labels, columns))
+    named = [values for name, values in zip(names, columns, strict=True) if name]
+    return bool(filled) if all(map(is_name, filled)) else any(map(_has_labels, named))
 
 
 def _has_values(names: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:

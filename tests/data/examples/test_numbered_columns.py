@@ -5,7 +5,7 @@ import pytest
 from seqlab.data.examples.inputs import Trained, read_inputs
 from seqlab.data.examples.lines import InputFixes
 from seqlab.data.examples.tables import read_labeled
-from seqlab.data.task_inference import infer_task
+from seqlab.data.task_inference import infer_task, unclear_layout
 from seqlab.errors import DataError
 
 VOTES = '1,"The room was lovely",2\n5,"The towel number 1 was nice",1\n1,"No towel",3\n5,"A bed of 2",2\n'
@@ -54,3 +54,23 @@ def test_no_task_is_inferred_from_cells_as_names(write):
     assert infer_task([str(write("a.csv", VOTES))], ("2", "1")) is None
     task = infer_task([str(write("b.csv", "1,2\na film,pos\nno film,neg\n"))], ("1", "2"))
     assert task and task.name == "classify"
+
+
+def test_empty_columns_between_bars_make_no_header(write):
+    words = [(one, two) for one in ("dog", "cat", "man", "bird") for two in ("sleeps", "eats", "runs")]
+    lines = [f"the {one} {two} . ||| der {one.title()} {two[:-1]}t .\n" for one, two in words]
+    layout = unclear_layout([str(write("pairs.txt", "".join(lines)))])
+    assert layout and layout.pair == ("1", "4")
+
+
+@pytest.mark.parametrize("scores", ["0.{n} 0.25 2.718", "1e-0{n} 0.5", "0.{n} 0.5 ||| 0-0 1-{n}"])
+def test_scores_of_a_phrase_table_are_no_text(write, scores):
+    lines = [f"haus {n} ||| house {n} ||| {scores.format(n=n)}\n" for n in range(1, 10)]
+    layout = unclear_layout([str(write("phrases.txt", "".join(lines)))])
+    assert layout and layout.pair == ("1", "4")
+
+
+def test_digits_are_texts_where_there_are_no_others(write):
+    lines = [f"{n} {n + 1} {n + 2}\t{n + 2} {n + 1} {n}\n" for n in range(1, 10)]
+    layout = unclear_layout([str(write("reversed.tsv", "".join(lines)))])
+    assert layout and layout.pair == ("1", "2")
