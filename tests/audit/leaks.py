@@ -108,7 +108,7 @@ def scores_test_text_better(folder: Path, patch: pytest.MonkeyPatch) -> api.Run:
 
 
 def scored_twice(folder: Path, patch: pytest.MonkeyPatch) -> api.Run:
-    patch.setattr("seqlab.tasks.text.cut_windows", one_longer)
+    patch.setattr("seqlab.tasks.text_scores.cut_windows", one_longer)
     return untrained(text(folder))
 
 
