@@ -27,9 +27,7 @@ MAX_KNOWN = 2_000_000  # characters of the inputs that training compares these w
 LONGEST = 1_000  # characters of an example that are compared
 SHORTEST = 20  # characters of an example or line: "Thanks!" and "thanks." are a coincidence
 MAX_REPEATS = 64  # an n-gram that is more frequent among the places compared at once tells little about which are alike
-FIRST_REPEATS = (
-    8  # places that are found by such an n-gram: if all n-grams are frequent, as in forms, any place will do
-)
+FIRST_REPEATS = 8  # places that it finds all the same: where all n-grams are frequent, as in forms, any will do
 AT_ONCE = 1 << 12  # places
 FILTER_BITS = 22
 # what a repost changes: addresses, names of users, and the mark of a retweet
