@@ -46,8 +46,10 @@ def train_steps(settings: RunSettings, vocabulary: int, folder: Path) -> None:
     from seqlab.contracts import TextBatch
     from seqlab.runs.checkpoint import save_checkpoint
     from seqlab.runs.load import build_model
+    from seqlab.training.matmul import with_measured_matmul
     from seqlab.training.step import TrainingStep
 
+    settings = with_measured_matmul(settings, lambda _: None)
     task: Any = settings.task.settings
     ids_BT = torch.randint(vocabulary, (task.batch_size, task.window))
     step = TrainingStep(build_model(settings, vocabulary), OneBatch(task, TextBatch(ids_BT, ids_BT)), settings.train)

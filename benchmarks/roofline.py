@@ -1,9 +1,10 @@
 """Where the time of a training step goes: its speed under the roofline of this machine, and its operations by kind.
 
 Run `python -m benchmarks.roofline [--out roofline.png]`. The roofline (Williams et al. 2009) has two parts: the fastest
-matrix product, and what copying a large array moves. A step's work is counted in closed form, three times that of its
-forward pass. Its bytes are the least that it can move: what is kept for the backward pass is written and read once, and
-a weight is read in both passes, its gradient written and read, its two moments and itself read and written.
+matrix product, by torch's default library or by oneDNN, and what copying a large array moves. A step's work is counted
+in closed form, three times that of its forward pass. Its bytes are the least that it can move: what is kept for the
+backward pass is written and read once, and a weight is read in both passes, its gradient written and read, its two
+moments and itself read and written.
 """
 
 import argparse
@@ -16,13 +17,12 @@ import torch
 from torch.autograd.graph import saved_tensors_hooks
 from torch.profiler import ProfilerActivity, profile
 
-from benchmarks.training import BATCH, WINDOW, Step, fastest, step_of, training_step
+from benchmarks.training import BATCH, SQUARE, WINDOW, Step, fastest, product_steps, step_of, training_step
 from seqlab.models.language_model import LanguageModel
 from seqlab.plotting import COLORS, light_grid, new_figure, write_figure
 from seqlab.training.step import TrainingStep
 
 ROUNDS, PROFILED_STEPS = 20, 3
-SQUARE = 2048  # of the matrix product that shows the peak
 COPIED = 1 << 26  # numbers of the array that shows the bandwidth, more than any cache holds
 WEIGHT_TRAFFIC = 2 + 2 + 6  # reads and writes of a weight in one step
 RATE = 0.1
@@ -37,7 +37,7 @@ KINDS = {  # of torch's operations, by a part of their names; the first that fit
     "optimizer": ("Adam", "adam"),
     "recurrent kernel": ("rnn_layer", "lstm", "gru_cell", "rnn_tanh"),
     "attention kernel": ("attention", "CompiledAdditive"),
-    "matrix products": ("mm", "linear", "matmul"),
+    "matrix products": ("mm", "linear", "matmul", "OnednnLinear"),
     "dropout kernel": ("_Drop", "_AddDropped"),
     "layer norm": ("layer_norm",),
     "loss": ("softmax", "nll"),
@@ -76,13 +76,13 @@ class Point:
 def measure_machine(rounds: int) -> Machine:
     steps: dict[str, Step] = {}
     for name, dtype in {"float32": torch.float32, "bf16": torch.bfloat16}.items():
-        a, b, c = (torch.randn(SQUARE, SQUARE).to(dtype) for _ in range(3))
-        steps[name] = lambda a=a, b=b, c=c: torch.mm(a, b, out=c)
+        steps |= {f"{name} {library}": step for library, step in product_steps(dtype).items()}
     source, target = torch.zeros(COPIED), torch.zeros(COPIED)
     steps["copy"] = lambda: target.copy_(source)
     best = fastest(steps, rounds)
     copy = best.pop("copy")
-    return Machine({name: 2 * SQUARE**3 / seconds for name, seconds in best.items()}, 2 * 4 * COPIED / copy)
+    fastest_product = {name: min(best[key] for key in best if key.startswith(name)) for name in ("float32", "bf16")}
+    return Machine({name: 2 * SQUARE**3 / seconds for name, seconds in fastest_product.items()}, 2 * 4 * COPIED / copy)
 
 
 def make_step(arch: str, precision: str) -> TrainingStep:

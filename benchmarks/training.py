@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -19,13 +20,16 @@ from torch.nn.functional import cross_entropy
 from seqlab.config import RunSettings, build_settings
 from seqlab.contracts import TextBatch
 from seqlab.data.text.batches import NOT_SCORED
+from seqlab.linear import has_onednn, linear, matmul
 from seqlab.runs.load import build_model
 from seqlab.tasks.language import LanguageTask
+from seqlab.training.matmul import with_measured_matmul
 from seqlab.training.step import TrainingStep
 
 VOCABULARY, EMBEDDING, HIDDEN, BATCH, WINDOW = 65, 128, 256, 32, 128
 DIRECT = {"lstm": nn.LSTM, "gru": nn.GRU, "rnn": nn.RNN}
 ROUNDS = 30
+SQUARE = 2048  # of the matrix product that shows the peak
 
 Step = Callable[[], object]
 
@@ -59,6 +63,7 @@ def training_step(arch: str, changes: list[tuple[str, Any]], ragged: bool = Fals
     """As a run would make it."""
     base = {"corpus": {"source": ["none"]}, "train": {"steps": 1}}
     settings: RunSettings = build_settings(base, [("backbone.name", arch), *changes])
+    settings = with_measured_matmul(settings, lambda _: None)
     task = OneBatch(settings.task.settings, make_batch(ragged))
     model = build_model(settings, VOCABULARY)
     return TrainingStep(model, task, settings.train)
@@ -138,6 +143,18 @@ COMPARISONS = [
     Comparison("rnn against nn.RNN", "rnn", "rnn direct"),
     Comparison("lstm, ragged, against itself unmasked", "lstm ragged", "lstm", 0.8),
 ]
+
+
+def product_steps(dtype: torch.dtype = torch.float32) -> dict[str, Step]:
+    """A large matrix product, by each library that can compute it: what shows the peak of the machine."""
+    a, b = (torch.randn(SQUARE, SQUARE).to(dtype) for _ in range(2))
+
+    def multiply(library: str) -> Tensor:
+        with matmul(library):
+            return linear(a, b)
+
+    libraries = ("torch", "onednn") if has_onednn() and dtype == torch.float32 else ("torch",)
+    return {library: partial(multiply, library) for library in libraries}
 
 
 def fastest(steps: dict[str, Step], rounds: int, cpu: bool = False) -> dict[str, float]:

@@ -21,6 +21,7 @@ from seqlab.training.baselines import MAX_BASELINE_TOKENS
 from seqlab.training.budget import DEFAULT_STEPS, PATIENCE, most_steps
 from seqlab.training.dropout import default_dropout
 from seqlab.training.evaluations import EVALUATED_TOKENS, evaluation_count
+from seqlab.training.matmul import with_measured_matmul
 from seqlab.training.timing import (
     BASELINE_SECONDS,
     EVALUATION_SECONDS,
@@ -129,6 +130,7 @@ def estimate_run(
     model = build_model(settings, dataset.vocabulary.sizes)
     threads = settings.train.threads or default_threads()
     with compute_threads(threads), watch_other_programs() as others:
+        settings = with_measured_matmul(settings, lambda _: None)
         timing = time_training(model, task, settings.train, rough=True)
 
     train, held_out = dataset.splits["train"], dataset.splits["validation"]

@@ -16,6 +16,7 @@ from seqlab.attention.masks import Ranges
 from seqlab.attention.plain import scaled_dot
 from seqlab.contracts import Recorded, Trace, record
 from seqlab.dropout import drop
+from seqlab.linear import Linear
 from seqlab.precision import attention_precision, full
 
 KeysValues = tuple[Tensor, Tensor]
@@ -41,8 +42,8 @@ class MultiHead(nn.Module):
     def __init__(self, width: int, heads: int, dropout: float, plain: bool = False, qk_norm: bool = False):
         super().__init__()
         self.heads, self.dropout, self.plain, self.qk_norm = heads, dropout, plain, qk_norm
-        self.into = nn.Linear(width, 3 * width)
-        self.out = nn.Linear(width, width)
+        self.into = Linear(width, 3 * width)
+        self.out = Linear(width, width)
 
     def forward(
         self,
@@ -85,9 +86,9 @@ class CrossAttention(nn.Module):
     def __init__(self, width: int, memory: int, heads: int, dropout: float, plain: bool = False, qk_norm: bool = False):
         super().__init__()
         self.heads, self.dropout, self.plain, self.qk_norm = heads, dropout, plain, qk_norm
-        self.queries = nn.Linear(width, width)
-        self.into = nn.Linear(memory, 2 * width)
-        self.out = nn.Linear(width, width)
+        self.queries = Linear(width, width)
+        self.into = Linear(memory, 2 * width)
+        self.out = Linear(width, width)
 
     def project(self, values_BSH: Tensor, mask_BS: Tensor) -> KeysValues:
         """Keys and values, computed once per source; zeros at padding."""

@@ -9,6 +9,8 @@ from abc import ABC, abstractmethod
 import torch
 from torch import Tensor, nn
 
+from seqlab.linear import Linear
+
 
 class Score(nn.Module, ABC):
     """`forward` returns the scores of all pairs. By default queries and keys need no projection."""
@@ -49,8 +51,8 @@ class Additive(Score):
 
     def __init__(self, queries: int, keys: int, hidden: int):
         super().__init__()
-        self.from_query = nn.Linear(queries, hidden, bias=False)
-        self.from_key = nn.Linear(keys, hidden)
+        self.from_query = Linear(queries, hidden, bias=False)
+        self.from_key = Linear(keys, hidden)
         self.v_H = nn.Parameter(torch.empty(hidden).uniform_(-1, 1) / math.sqrt(hidden))
 
     def project_queries(self, q_BTD: Tensor) -> Tensor:

@@ -18,6 +18,7 @@ from seqlab.attention.scores import Additive, make_score
 from seqlab.backbones.attention_decoder_settings import AttentionDecoderSettings
 from seqlab.config import BackboneSettings
 from seqlab.contracts import Backbone, Memory, Recorded, State, TensorTree, Trace, record
+from seqlab.linear import Linear
 from seqlab.precision import full
 from seqlab.tracing import prefixed
 
@@ -55,7 +56,7 @@ class SourceAttention(nn.Module):
         super().__init__()
         query, self.width = settings.query_width(inner), settings.context_width(inner, memory)
         self.score = make_score(settings.attention, query, memory, inner.hidden)
-        self.fit = nn.Linear(memory, self.width) if self.width != memory else None
+        self.fit = Linear(memory, self.width) if self.width != memory else None
         self.plain = inner.plain
 
     def encode(self, memory: Memory) -> EncodedSource:
@@ -116,11 +117,11 @@ class AttentionDecoder(Backbone):
         self.carries = self.inner.carries
         self.queries_with_output = settings.reads_first and not inner_settings.state_query
         shapes = inner_settings.start_shapes(inner_inputs)
-        self.starts = nn.ModuleList(nn.Linear(memory, prod(shape)) for shape in shapes)
+        self.starts = nn.ModuleList(Linear(memory, prod(shape)) for shape in shapes)
         self.attention = self.join = None
         if settings.attention != "none":
             self.attention = SourceAttention(settings, inner_settings, memory)
-            self.join = nn.Linear(self.attention.width + self.width, self.width, bias=False)
+            self.join = Linear(self.attention.width + self.width, self.width, bias=False)
 
     @property
     def records(self) -> dict[str, Recorded]:

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from seqlab.backbones.feedforward_settings import FeedforwardSettings
 from seqlab.contracts import Backbone, Memory, Recorded, State, Trace, record
+from seqlab.linear import Linear
 from seqlab.precision import full
 
 
@@ -28,7 +29,7 @@ class Feedforward(Backbone):
     def __init__(self, settings: FeedforwardSettings, inputs: int):
         super().__init__(settings, inputs)
         below = [settings.span * inputs] + [settings.hidden] * (settings.layers - 1)
-        self.layers = nn.ModuleList(nn.Linear(width, settings.hidden) for width in below)
+        self.layers = nn.ModuleList(Linear(width, settings.hidden) for width in below)
 
     @property
     def records(self) -> dict[str, Recorded]:

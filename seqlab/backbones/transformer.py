@@ -22,6 +22,7 @@ from seqlab.backbones.transformer_settings import TransformerSettings
 from seqlab.contracts import Backbone, Memory, Recorded, State, TensorTree, Trace, record
 from seqlab.dropout import add_dropped
 from seqlab.errors import UsageError
+from seqlab.linear import Linear
 from seqlab.precision import full
 from seqlab.recomputation import call_layer
 from seqlab.tracing import prefixed
@@ -51,8 +52,8 @@ class FeedForward(nn.Module):
         gated = settings.activation == "swiglu"
         self.activation = settings.activation
         self.matrix_blocks = {"up.weight": 2 if gated else 1}
-        self.up = nn.Linear(settings.hidden, settings.inner * (2 if gated else 1))
-        self.down = nn.Linear(settings.inner, settings.hidden)
+        self.up = Linear(settings.hidden, settings.inner * (2 if gated else 1))
+        self.down = Linear(settings.inner, settings.hidden)
 
     def forward(self, x_BTD: Tensor) -> Tensor:
         up = self.up(x_BTD)
@@ -127,7 +128,7 @@ class Stack(nn.Module):
     def __init__(self, settings: TransformerSettings, inputs: int, memory: int | None = None):
         super().__init__()
         self.settings = settings
-        self.enter = nn.Linear(inputs, settings.hidden) if inputs != settings.hidden else None
+        self.enter = Linear(inputs, settings.hidden) if inputs != settings.hidden else None
         self.positions = make_positions(settings.positions, settings.context, settings.hidden)
         self.blocks = nn.ModuleList(Block(settings, memory) for _ in range(settings.layers))
         self.last = make_norm(settings) if settings.norm_position == "before" else None

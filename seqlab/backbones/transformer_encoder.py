@@ -11,6 +11,7 @@ from seqlab.attention.masks import everything
 from seqlab.backbones.transformer import Stack, make_norm
 from seqlab.backbones.transformer_encoder_settings import TransformerEncoderSettings
 from seqlab.contracts import Backbone, Memory, Recorded, State, Trace
+from seqlab.linear import Linear
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class TransformerEncoder(Backbone):
         self.segments_GD = nn.Parameter(segments_GD) if settings.segments else None
         self.matrix_blocks = {"segments_GD": 0} if settings.segments else {}
         self.norm = make_norm(settings) if settings.input_norm else None
-        self.pooler = nn.Linear(settings.hidden, settings.hidden) if settings.pooler else None
+        self.pooler = Linear(settings.hidden, settings.hidden) if settings.pooler else None
 
     @property
     def records(self) -> dict[str, Recorded]:

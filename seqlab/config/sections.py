@@ -204,6 +204,10 @@ class TrainSettings(Settings):
     precision: Literal["float32", "bf16", "auto"] = Field(
         default="float32", description="of matrix products in training; auto: bf16 where it is 1.15 times as fast"
     )
+    matmul: Literal["auto", "torch", "onednn"] = Field(
+        default="auto",
+        description="what multiplies float32 matrices on a CPU; auto: the faster one here, then kept",
+    )
     bf16_speed: float | None = Field(
         default=None, gt=0, description="of a step beside float32: measured for precision=bf16 and auto, then kept"
     )

@@ -1,10 +1,11 @@
 """The classifier: pools the vectors of a text into one and predicts the label from it."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from seqlab.config import ModelSettings, VocabSizes
 from seqlab.contracts import Backbone, Recorded, Trace, record
+from seqlab.linear import Linear
 from seqlab.models.model import Model
 from seqlab.models.pooling import POOLING, AttentionPooling, pool
 from seqlab.models.token_model import initialize, make_embedding
@@ -22,7 +23,7 @@ class Classifier(Model):
         self.backbone = backbone
         self.pooling = AttentionPooling(backbone.width) if pooling == "attention" else None
         self.pooling_kind = pooling
-        self.output = nn.Linear(backbone.width, sizes.labels)
+        self.output = Linear(backbone.width, sizes.labels)
         initialize(self, *settings.init_scheme())
 
     @property

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from seqlab.contracts import Backbone, Recorded, Trace, record
+from seqlab.linear import Linear
 from seqlab.precision import softmax
 
 POOLING = Recorded("pooling", "the weight of each position in the mean")
@@ -38,7 +39,7 @@ class AttentionPooling(nn.Module):
 
     def __init__(self, width: int):
         super().__init__()
-        self.project = nn.Linear(width, width)
+        self.project = Linear(width, width)
         self.v_H = nn.Parameter(torch.empty(width).uniform_(-(width**-0.5), width**-0.5))
 
     def forward(self, y_BTH: Tensor, kept_BT: Tensor, trace: Trace | None = None) -> Tensor:

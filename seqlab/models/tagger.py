@@ -1,11 +1,12 @@
 """The tagger: a vector for every word in context, and from it the tag, with softmax or a CRF."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import embedding
 
 from seqlab.config import ModelSettings, VocabSizes
 from seqlab.contracts import Backbone, Trace, record
+from seqlab.linear import Linear
 from seqlab.models.char_encoder import CharEncoder
 from seqlab.models.crf import LinearChain
 from seqlab.models.model import Model
@@ -29,7 +30,7 @@ class Tagger(Model):
         self.embedding = make_embedding(sizes.vocab_size, settings.embedding)
         self.spelling = spelling
         self.backbone = backbone
-        self.output = nn.Linear(backbone.width, sizes.labels)
+        self.output = Linear(backbone.width, sizes.labels)
         self.chain = LinearChain(sizes.labels) if chain else None
         initialize(self, *settings.init_scheme())
 

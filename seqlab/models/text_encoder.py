@@ -5,6 +5,7 @@ from torch import Tensor, nn
 
 from seqlab.config import ModelSettings, VocabSizes
 from seqlab.contracts import Backbone, Recorded, Trace, record
+from seqlab.linear import Linear
 from seqlab.models.model import Model
 from seqlab.models.pooling import POOLING, AttentionPooling, TokenPooling, make_pooling, pool
 from seqlab.models.token_model import initialize, make_embedding
@@ -37,7 +38,7 @@ class TextEncoder(Model):
         self.pooling_kind = pooling
         self.pooling = make_pooling(pooling, backbone.width, sizes.vocab_size)
         dimensions = settings.embedding if residual and dimensions is None else dimensions
-        self.projection = None if dimensions is None else nn.Linear(backbone.width, dimensions, bias=False)
+        self.projection = None if dimensions is None else Linear(backbone.width, dimensions, bias=False)
         self.residual = TokenPooling(sizes.vocab_size, "residual") if residual else None
         initialize(self, *settings.init_scheme())
         if residual:

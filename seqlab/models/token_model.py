@@ -7,6 +7,7 @@ from seqlab.backbones.transformer import Block
 from seqlab.cells.lstm import LstmCell
 from seqlab.config import ModelSettings
 from seqlab.contracts import Backbone, State, Trace, record
+from seqlab.linear import Linear
 from seqlab.models.model import Model
 from seqlab.precision import full
 
@@ -22,9 +23,9 @@ class VocabularyModel(Model):
         settings, tied = self.settings, self.settings.tie_embeddings
         # A tied projection needs vectors as wide as the embedding, and of another kind: residual connections bring the
         # input itself to the output, which would predict the token that was just read (Devlin et al. 2018 do the same).
-        self.narrow = nn.Linear(width, settings.embedding, bias=False) if tied else None
+        self.narrow = Linear(width, settings.embedding, bias=False) if tied else None
         rows = self.embedding.num_embeddings if tied else self.vocab_size
-        self.output = nn.Linear(settings.embedding if tied else width, rows)
+        self.output = Linear(settings.embedding if tied else width, rows)
         if tied:
             self.output.weight = self.embedding.weight
 

@@ -13,6 +13,7 @@ from seqlab.errors import UsageError
 from seqlab.models.model import Model
 from seqlab.tasks.task import Task
 from seqlab.threads import default_threads
+from seqlab.training.matmul import with_measured_matmul
 from seqlab.training.step import TrainingStep
 from seqlab.training.timing import disturbance, take_step, time_rounds, watch_other_programs
 
@@ -26,10 +27,12 @@ TIMED_WIDTH = 256  # of the matrices that are multiplied
 def with_measured_precision(
     settings: RunSettings, model: Model, task: Task, log: Callable[[str], None], name: str = ""
 ) -> RunSettings:
-    """Settings whose precision is decided, with the measured speed; UsageError where bf16 was asked for and is slower.
+    """Settings whose precision is decided, with the measured speed, and what multiplies float32 matrices.
+
+    UsageError where bf16 was asked for and is slower.
 
     `name` is that of the model, if there are several."""
-    settings = _with_muon_precision(settings, log, name)
+    settings = _with_muon_precision(with_measured_matmul(settings, log), log, name)
     asked, train = settings.train.precision, settings.train
     if asked == "float32" or train.bf16_speed is not None:
         return settings

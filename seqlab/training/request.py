@@ -38,7 +38,7 @@ def least_sizes(settings: RunSettings) -> VocabSizes:
 def settings_of(path: Path) -> dict[str, Any]:
     """The settings of a run, or of the best run of a comparison, for a new training run on a 90/10 split."""
     tables = _run_tables(path)
-    measured = {"bf16_speed": None, "muon_precision": "auto"}  # on the machine of that run
+    measured = {"bf16_speed": None, "muon_precision": "auto", "matmul": "auto"}  # on the machine of that run
     train = {**tables["train"], "seed": 0, "start_step": 0, "threads": None, **measured}
     return {**tables, "corpus": {**tables["corpus"], "split_ratios": "90/10", "split": "contiguous"}, "train": train}
 

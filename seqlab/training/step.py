@@ -18,6 +18,7 @@ from seqlab.distributed.gradients import sum_gradients
 from seqlab.distributed.group import sum_array
 from seqlab.distributed.sharding import is_sharded, own_part
 from seqlab.distributed.world import RowSpan, joined
+from seqlab.linear import matmul
 from seqlab.models.model import Model
 from seqlab.precision import full, training_precision
 from seqlab.recomputation import recomputation
@@ -46,7 +47,7 @@ class TrainingStep:
 
     def gradients(self, step: int) -> StepLoss:
         """Compute the clipped gradients of the mean loss of one step's batches."""
-        with own_generator():
+        with own_generator(), matmul(self.settings.matmul):
             seed_generators(step_seed(self.settings.seed, step))
             return self._gradients(step)
 

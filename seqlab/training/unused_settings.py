@@ -87,6 +87,10 @@ def _idle_in_training(train: TrainSettings) -> dict[str, str]:
     idle["train.beta2" if train.optimizer == "sgd" else "train.momentum"] = f"train.optimizer is {train.optimizer}"
     if train.optimizer != "muon":
         idle["train.muon_precision"] = f"train.optimizer is {train.optimizer}"
+    if train.precision == "bf16":
+        idle["train.matmul"] = "train.precision is bf16"
+    if train.device != "cpu":
+        idle["train.matmul"] = f"train.device is {train.device}"
     if train.seconds is None:
         idle["train.max_epochs"] = "it bounds a budget in seconds"
     idle["train.bf16_speed"] = "it is measured, for train.precision=bf16 or auto"

@@ -10,6 +10,7 @@ from seqlab.decode.engines.selection import EngineSelector
 from seqlab.tasks.task import Task
 from seqlab.threads import compute_threads
 from seqlab.training.evaluations import EVALUATED_TOKENS, evaluation_count
+from seqlab.training.matmul import with_measured_matmul
 from seqlab.training.precision import with_measured_precision
 from seqlab.training.step import TrainingStep
 from seqlab.training.timing import WARMED_TOKENS, seconds_of, take_step, time_rounds
@@ -59,15 +60,22 @@ def time_all(data: ComparisonData, threads: int) -> dict[str, ModelTiming]:
 
 
 def decide_precisions(data: ComparisonData, threads: int, log: Callable[[str], None]) -> ComparisonData:
-    """The models with one precision each: see training/precision.py."""
+    """The models with one precision each, and what multiplies their matrices (training/precision.py, matmul.py)."""
+    notes: dict[str, None] = {}
     with compute_threads(threads):
+        models = {
+            name: with_measured_matmul(settings, lambda note: notes.update({note: None}))
+            for name, settings in data.models.items()
+        }
+        for note in notes:
+            log(note)
         decided = {
             name: with_measured_precision(
                 settings, data.model(settings).to(settings.train.device), data.task(settings), log, name
             )
             if settings.train.precision != "float32" or settings.train.optimizer == "muon"
             else settings
-            for name, settings in data.models.items()
+            for name, settings in models.items()
         }
     return replace(data, models=decided)
 
