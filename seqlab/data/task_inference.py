@@ -214,7 +214,7 @@ def _other_form(path: Path, sample: TableSample) -> FileLayout | None:
         return FileLayout("other", arrays)
     has_rows = form_and_packing(path.name)[0] == "rows" and _has_text(path, sample.rows)
     printed = None if has_rows else form_of_text(path)
-    if printed and (len(sample.names) == 1 or printed.is_annotated):
+    if printed and (len(sample.names) == 1 or printed.is_annotated or printed.has_tags):
         reason = f"{path.name} looks like {printed.looks_like}. {printed.advice}"
         return FileLayout("other", reason, is_text=_has_text(path, sample.rows))
     lines = [] if suffix(path) in JSON_LINES else read_beginning(path, SAMPLE_BYTES)[0]

@@ -148,7 +148,10 @@ def _whole_labels(split: ExampleSplit, rows: Sequence[int]) -> str:
         return ""
     there, everywhere = (count_labels_of(some) for some in ([split.examples[row] for row in rows], split.examples))
     whole = [label for label, count in there.most_common() if label and count == everywhere[label]]
-    return f" (all of the label {quote_list(whole, LABELS_NAMED, there)})" if whole else ""
+    if not whole:
+        return ""
+    labels = "label" if len(whole) == 1 else "labels"
+    return f" (among them every example of the {labels} {quote_list(whole, LABELS_NAMED, there)})"
 
 
 def equal_inputs_note(splits: Mapping[str, Any]) -> str:

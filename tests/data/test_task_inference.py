@@ -519,3 +519,15 @@ def test_a_table_with_markup_in_its_cells_is_a_table(write) -> None:
     assert layout.reason.endswith("fields separated by tabs, and tags of HTML or XML, which stay in the texts")
     page = unclear_layout([str(write("page.txt", "<html><p>a\tb</p>\n" + "<p>a</p>\t<p>b</p>\n" * 30))])
     assert page and page.kind == "other" and "pandoc" in page.reason
+
+
+@pytest.mark.parametrize("last", ["smiles", "CCO(N)=C1 of a kind"])
+def test_numbers_below_a_name_show_that_the_first_line_is_a_header(written, last: str) -> None:
+    """Of one word or several: no column has labels, or a value like its name."""
+    rows = "".join(f"Compound {at},{-0.37 * at:.3f},C{'cO' * at}N\n" for at in range(1, 30))
+    layout = unclear_layout(
+        [written("a.csv", f"Compound ID,ESOL predicted log solubility in mols per litre,{last}\n{rows}")]
+    )
+    assert layout is not None and "a.csv has the columns 'Compound ID'" in layout.reason
+    layout = unclear_layout([written("a.csv", f"Compound 0,-0.370,{last}\n{rows}")])
+    assert layout is not None and "looks like data" in layout.reason

@@ -53,7 +53,7 @@ def test_a_label_of_rare_words_alone_is_named(tmp_path: Path) -> None:
     rows += [f"x{number}\tc" for number in range(20)]
     dataset, said = opened("classify", [write(tmp_path / "a.tsv", ["text\tlabel", *rows])], ("tokenizer.vocab_size", 4))
     assert any("of the tokens of the training examples" in note for note in said)
-    assert any("all of the label 'c'" in note for note in said)
+    assert any("(among them every example of the label 'c' (" in note for note in said)
     assert dataset.vocabulary.tokenizer.rarer > 0
 
 

@@ -24,6 +24,7 @@ from seqlab.wording import counted
 
 SPLIT_FILES = {"train": "train", "validation": "dev", "test": "test"}  # split -> name of its file in qrels/
 HEADINGS = ("score", "relevance", "rel", "label", "grade")  # of the last column, on a first line that is no judgment
+QUERY_FIELDS = {"id": ("query_id", "qid"), "text": ("query", "question")}  # besides the names that documents have
 LAYOUT = "corpus.jsonl, queries.jsonl and qrels/ with train.tsv, dev.tsv or test.tsv (the layout of BEIR)"
 
 
@@ -143,8 +144,8 @@ def match_queries(
 
 
 def read_queries(path: str | Path, fixes: DocumentFixes | None = None) -> list[Query]:
-    """The queries of JSON lines or of a table: `_id` or `id`, and `text`."""
-    own = DocumentFixes(to_name_text="Rename the column of the queries to text.")
+    """The queries of JSON lines or of a table: `_id`, `id` or `qid`, and `text` or `query`."""
+    own = DocumentFixes(to_name_text="Rename the column of the queries to text.", more_columns=QUERY_FIELDS)
     own.skip_limit = own.skip_limit if fixes is None else fixes.skip_limit
     queries = [Query(document.id, document.text) for document in read_documents([path], own)]
     if fixes is not None:  # other columns, equal texts and titles matter where documents are searched, not in queries

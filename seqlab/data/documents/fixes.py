@@ -1,6 +1,7 @@
 """What reading documents corrected, left out and skipped, and how it is said."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +30,9 @@ class DocumentFixes(InputFixes):
 
     skip_limit: float = SKIP_LIMIT
     to_name_text: str = NAME_IT  # what to do about a table without a column of texts, where a command has no --column
+    more_columns: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # known names of queries, by what they are
     unreadable: dict[str, str] = field(default_factory=dict)  # files of a folder, and why
     unused: dict[tuple[str, ...], list[str]] = field(default_factory=dict)  # columns that are not read, and files
     without_id: dict[str, int] = field(default_factory=dict)  # rows of files that have ids in other rows

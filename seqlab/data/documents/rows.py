@@ -1,5 +1,6 @@
 """The rows of tables and of JSON lines as documents."""
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,10 +22,11 @@ from seqlab.data.files import read_beginning
 from seqlab.data.nested_json import nested_documents_advice
 from seqlab.errors import DataError
 
-FIELDS = {  # the names of the columns that are read, the first that a table has; of ids the first that a row has
+FIELDS = {  # the names of the columns that are read, the first that a table has; of ids the first that a row has.
+    # They are also known in another case, and with other marks between their words
     "id": ("_id", "id", "doc_id", "docid"),
     "title": ("title", "heading", "name"),
-    "text": ("text", "body", "contents", "content", "abstract"),
+    "text": ("text", "body", "contents", "content", "abstract", "abstract_note"),
 }
 LAYOUT_COLUMNS = ("metadata",)  # of collections in the layout of BEIR, which nobody expects to be searched
 
@@ -52,7 +54,8 @@ def row_documents(
     if "text" not in found:
         raise _without_texts(path, names, sample, fixes)
     requested = columns.get("id")
-    ids = (requested,) if requested is not None and requested == found.get("id") else FIELDS["id"]
+    known = (*FIELDS["id"], *fixes.more_columns.get("id", ()))
+    ids = (requested,) if requested is not None and requested == found.get("id") else (*known, *_alike(known, names))
     return _numbered_rows(path, rows, names, found, ids, fixes)
 
 
@@ -101,7 +104,8 @@ def _columns(
 ) -> dict[str, str]:
     """The column of each field that there is, as the file names it."""
     found: dict[str, str] = {}
-    for name, known in FIELDS.items():
+    for name, usual in FIELDS.items():
+        known = (*usual, *fixes.more_columns.get(name, ()))
         wanted = requested.get(name)
         if wanted is not None and wanted in names:
             fixes.named_columns.add(wanted)
@@ -110,10 +114,19 @@ def _columns(
             wanted = None
         elif wanted is not None:
             raise DataError(f"'{path}' has no column '{wanted}': there is {quote_list(names) or 'none'}.")
-        column = wanted or next((one for one in known if one in names), None)
+        column = wanted or next((one for one in (*known, *_alike(known, names)) if one in names), None)
         if column is not None:
             found[name] = column
     return found
+
+
+def _alike(known: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The columns whose names have the letters of a known one, as "Abstract Note" and "abstract_note" have."""
+    return [name for one in known for name in names if name != one and _letters(name) == _letters(one)]
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]", "", name.casefold())
 
 
 def _without_texts(

@@ -94,7 +94,8 @@ def as_tagged(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
     """How to write arrays of words and of their tags, in that order, as a word and its tag on each line."""
     lists = keys_of_type(list, rows)
     tags = [key for key in lists[1:] if all(len(row.get(key, ())) == len(row.get(lists[0], ())) for row in rows)]
-    if not tags:
+    inner = (item for row in rows for key in (*lists[:1], *tags) for item in row.get(key, ()))
+    if not tags or any(isinstance(item, list | dict) for item in inner):  # rows of another table are no words
         return ""
     named = [key for key in tags if "tag" in key.lower() or "label" in key.lower()]
     chosen = (named or tags)[-1]

@@ -1,9 +1,11 @@
 """Columns that hold no labels, whatever their values repeat: identifiers, constants, what an annotator accepted,
-measurements."""
+splits, measurements."""
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from seqlab.data.split_files import SPLIT_WORDS
 
 IDENTIFIER = re.compile(r"|unnamed: \d+|(.*[_ -])?(id|idx|index|uuid|guid)|row", re.IGNORECASE)
 DECISIONS = {"accept", "reject", "ignore"}  # of annotators, in Prodigy's column "answer"
@@ -27,6 +29,9 @@ def why_no_labels(rows: Sequence[Mapping[str, Any]], name: str) -> str | None:
         return f"'{name}' is the same in all rows"
     if different and different <= DECISIONS:
         return f"'{name}' says what an annotator accepted"
+    splits = {SPLIT_WORDS.get(value.casefold()) for value in different}
+    if "train" in splits and None not in splits:
+        return f"'{name}' says which rows are for training, validation or test"
     measured = len(different) >= FEWEST_NUMBERS and 2 * len(different) > len(values)
     if measured and all(map(DECIMAL.fullmatch, different)):
         return f"'{name}' has measured numbers, and there is no regression: divide them into a few ranges"

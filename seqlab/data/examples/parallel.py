@@ -13,6 +13,7 @@ from seqlab.data.examples.table_sample import sample_table
 from seqlab.data.file_layout import recognize_layout
 from seqlab.data.files import InputFixes
 from seqlab.data.text.forms import form_of_text
+from seqlab.data.text.tagged_words import tags_of_other_file
 from seqlab.errors import DataError, UsageError
 from seqlab.wording import counted
 
@@ -32,6 +33,8 @@ def read_parallel(source: Path, target: Path, fixes: InputFixes) -> list[Located
     fixes.blank_rows += blank
     if blank == len(sides[0]):
         raise DataError(f"'{source}' and '{target}' are empty.")
+    tags = tags_of_other_file((source, target), sides)
+    fixes.remarks += [tags] if tags else []
     fixes.remarks += slip_note(sides[0], sides[1], source.name, target.name)
     return collect(source, _pairs(source, target, zip(*sides, strict=True)), lambda pair: pair, fixes, "pair")
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from seqlab.data.alike import NUMBER
 from seqlab.data.drawn_tables import drawn_table
 from seqlab.data.examples.columns import LABELED, PAIRS, columns_option, is_name, known_columns
 from seqlab.data.examples.csv_records import read_csv
@@ -93,7 +94,8 @@ def _records(path: Path, lines: Sequence[str]) -> list[list[str]]:
 
 
 def _is_header(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first line names columns: it has none of their values, and single words or a name of labels."""
+    """Whether the first line names columns: it has none of their values, and single words, or a name of labels or of
+    numbers."""
     columns = [[row[place] for row in rows] for place in range(len(names))]
     filled = [name for name in names if name]
     if are_counted(names):
@@ -101,7 +103,16 @@ def _is_header(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     if _has_values(names, columns):
         return False
     named = [values for name, values in zip(names, columns, strict=True) if name]
-    return bool(filled) if all(map(is_name, filled)) else any(map(_has_labels, named))
+    if all(map(is_name, filled)):
+        return bool(filled)
+    return any(map(_has_labels, named)) or any(
+        _are_below(name, values) for name, values in zip(filled, named, strict=True)
+    )
+
+
+def _are_below(name: str, values: Sequence[str]) -> bool:
+    """Whether there are numbers below a name that is none."""
+    return len(values) >= MIN_ROWS and all(map(NUMBER.fullmatch, values)) and not NUMBER.fullmatch(name)
 
 
 def _has_values(names: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:

@@ -20,18 +20,14 @@ from seqlab.data.files import read_beginning
 from seqlab.data.nested_json import nested_texts_advice
 from seqlab.data.new_files import free_name, new_file
 from seqlab.data.text.mail import mail_bodies, one_mail_command
+from seqlab.data.text.tagged_words import tags_beside_sentences, words_with_tags
 from seqlab.errors import DataError
 
 MIN_LINES = 4
 FITTING = 0.95  # the share of lines that have the form
-FITTING_WORDS = 0.9  # the share of words that have a tag
 
 R_FIELD = r'(?:"(?:[^"\\]|\\.|"")*"|-?[\d.eE+-]+|NA|TRUE|FALSE)'
 R_LINE = re.compile(rf"{R_FIELD}(?: {R_FIELD})+")
-TAG = r"(?:[A-Z][A-Z0-9$|+*-]*|[BIESLU][-_]\w+|[^\w\s]{1,3}|-[A-Z]+-)"
-CAPITAL_TAG = r"(?:[A-Z][A-Z0-9$]*|[BIESLU][-_]\w+)"  # NNP, B-PER
-SPAN = "(O|[BIESLU][-_][^ ]*)"  # for sed, too: an underscore may be within it
-CONSTANT = re.compile(r"[A-Z\d_]+")  # the name of one in a program
 GAPPED_RULE = re.compile(r"-+(?: +-+)+")
 BOX = "┌╭╔"
 ARCHIVE = re.compile(r"window\.YTD\.\w+(\.\w+)* *= *[\[{]")
@@ -67,7 +63,7 @@ class TextForm(NamedTuple):
     is_spaced: bool = False  # a table whose fields nothing but spaces separate, which must be converted
     is_annotated: bool = False  # by a tool, in columns of its own
     is_dump: bool = False  # statements with rows in them, which are no table
-    has_tags: bool = False  # one beside each word of a line
+    has_tags: bool = False  # one for each word of a line
     is_mail: bool = False
     has_markup: bool = False  # tags within lines, which may be rows of a table
     as_lines: str = ""  # how to write a text on each line, as parallel files need it, where that is another advice
@@ -201,25 +197,8 @@ def _from_r(lines: Sequence[str], name: str) -> TextForm | None:
 
 
 def _tagged_words(lines: Sequence[str], name: str) -> TextForm | None:
-    words = [word for line in lines for word in line.split()]
-    if len(lines) < MIN_LINES or len(words) < 2 * len(lines):
-        return None
-    if 2 * sum(CONSTANT.fullmatch(word) is not None for word in words) > len(words):
-        return None
-    return next((form for mark in "/_" if (form := _words_tagged_by(mark, words, name))), None)
-
-
-def _words_tagged_by(mark: str, words: Sequence[str], name: str) -> TextForm | None:
-    """Mary/NNP or Mary_NNP."""
-    tagged = [word for word in words if re.fullmatch(rf"\S+{mark}{TAG}", word)]
-    with_letters = [word for word in words if re.search(rf"\w{mark}{CAPITAL_TAG}$", word)]
-    if len(tagged) < FITTING_WORDS * len(words) or 2 * len(with_letters) < len(words):
-        return None
-    are_spans = all(re.search(f"{mark}{SPAN}$", word) for word in tagged)
-    tag = SPAN if mark == "_" and are_spans else f"([^{mark}]*)"
-    command = rf"sed 's/ *$//; s/  */\n/g; s/$/\n/' {name} | sed -E 's:{mark}{tag}$:\t\1:' > {new_file('.conll')}"
-    looks = f"words with their tags, such as {with_letters[0]}"
-    return TextForm(looks, f"To learn to tag: {command}", has_tags=True)
+    found = words_with_tags(lines, name) or tags_beside_sentences(lines, name)
+    return TextForm(*found, has_tags=True) if found else None
 
 
 def _archive(lines: Sequence[str], name: str) -> TextForm | None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seqlab.data.documents.collection import read_queries
-from seqlab.data.documents.document import Document
+from seqlab.data.documents.document import Document, Query
 from seqlab.data.documents.fixes import DocumentFixes
 from seqlab.data.documents.read import read_documents
 from seqlab.data.documents.text_files import text_document
@@ -121,8 +121,8 @@ def test_every_file_that_is_left_out_has_its_own_reason(tmp_path: Path) -> None:
 
 def test_queries_are_not_told_to_name_a_column(tmp_path: Path) -> None:
     path = tmp_path / "q.csv"
-    path.write_text("id,question\n1,who swims\n")
-    with pytest.raises(DataError, match=r"'id', 'question'\. Rename the column of the queries to text") as caught:
+    path.write_text("id,asked\n1,who swims\n")
+    with pytest.raises(DataError, match=r"'id', 'asked'\. Rename the column of the queries to text") as caught:
         read_queries(path)
     assert "--column" not in str(caught.value)
 
@@ -205,3 +205,36 @@ def test_subtitles_have_the_name_of_their_file_as_title(tmp_path: Path, start: s
     (tmp_path / "a.srt").write_text(text)
     [document], _ = read(tmp_path / "a.srt")
     assert document.title == "a.srt" and document.text == text.strip("\n")
+
+
+@pytest.mark.parametrize(("header", "read"), [
+    ("Key,Item Type,Title,Url,Abstract Note", "title and abstract"),
+    ("KEY,TYPE,TITLE,URL,Abstract", "title and abstract"),
+    ("key,type,Title,url,abstractNote", "title and abstract"),
+    ("Id,type,Title,url,text", "all"),
+    ("DOC ID,type,Name,url,Text", "all"),
+])  # fmt: skip
+def test_known_columns_are_known_in_any_case_and_form(tmp_path: Path, header: str, read: str) -> None:
+    (tmp_path / "a.csv").write_text(f"{header}\nk1,book,Otters,http://a.b,They swim.\n", encoding="utf-8")
+    (document,) = read_documents([tmp_path / "a.csv"])
+    assert (document.title, document.text) == ("Otters", "They swim.")
+    assert (document.id == "k1") == (read == "all")
+
+
+def test_a_column_of_exactly_the_known_name_is_read_before_others(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("Text,ID,text,id\nA,1,They swim.,k1\n", encoding="utf-8")
+    (document,) = read_documents([tmp_path / "a.csv"])
+    assert (document.id, document.text) == ("k1", "They swim.")
+
+
+@pytest.mark.parametrize("header", ["qid\tquery", "query_id\ttext", "Query ID\tQuestion", "id\tquery", "_id\ttext"])
+def test_columns_of_queries_have_names_of_their_own(tmp_path: Path, header: str) -> None:
+    (tmp_path / "queries.tsv").write_text(f"{header}\nq7\twho swims?\nq8\twho barks?\n", encoding="utf-8")
+    fixes = DocumentFixes()
+    assert read_queries(tmp_path / "queries.tsv", fixes) == [Query("q7", "who swims?"), Query("q8", "who barks?")]
+    assert fixes.notes() == []
+
+
+def test_ids_of_queries_are_none_of_documents(tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("qid\ttext\nq7\tThey swim.\nq7\tThey bark.\n", encoding="utf-8")
+    assert len({document.id for document in read_documents([tmp_path / "a.tsv"])}) == 2

@@ -132,3 +132,9 @@ def test_a_label_for_each_row_is_preferred_to_arrays_of_them(write) -> None:
     ]
     layout = unclear_layout([str(write("snli.jsonl", "".join(json.dumps(row) + "\n" for row in rows)))])
     assert layout and layout.kind == "table" and layout.columns and layout.columns[1] == "gold_label"
+
+
+def test_rows_of_splits_in_one_object_are_no_words_and_tags(write):
+    rows = [[f"a text {at}", "ab"[at % 2]] for at in range(9)]
+    layout = unclear_layout([str(write("a.json", json.dumps({"val": rows, "test": rows, "train": rows * 3})))])
+    assert layout is not None and "'val', 'test', 'train'" in layout.reason and "tag" not in layout.reason

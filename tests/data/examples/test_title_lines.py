@@ -9,7 +9,7 @@ from example_tables import corpus
 from seqlab.data.examples.lines import InputFixes
 from seqlab.data.examples.load import open_examples
 from seqlab.data.examples.tables import read_labeled
-from seqlab.data.task_inference import infer_task
+from seqlab.data.task_inference import infer_task, unclear_layout
 from seqlab.errors import DataError, UsageError
 from seqlab.training.request import settings_from_request
 
@@ -51,3 +51,24 @@ def test_a_held_out_table_without_a_header_is_told_that_of_training(write, colum
     write("new.csv", "sentence,sentiment\n" + "".join(rows[:9]).replace("fine", "nice"))
     if columns is None:  # other known names are a header
         assert len(open_examples("labeled", corpus(train, validation=[held_out])).splits["validation"]) == 9
+
+
+@pytest.mark.parametrize("title", ["Account,12345\nFrom,2024-01-01\n\n", "My account\n", "Account,1\n"])
+def test_a_header_of_any_names_is_found_below_lines_of_fewer_cells(write, title: str) -> None:
+    rows = "".join(f"2024-01-{at:02},paid for {at},-{at}.50,{at * 7}.00,food\n" for at in range(1, 20))
+    path = write("bank.csv", f"{title}Date,Description,Amount,Balance,Category\n{rows}")
+    layout = unclear_layout([str(path)])
+    assert layout is not None and layout.kind == "other"
+    header = title.count("\n") + 1
+    assert f"line {header} of bank.csv looks like the header ('Date', 'Description', " in layout.reason
+    assert f"tail -n +{header} {path} > new" in layout.reason
+
+
+@pytest.mark.parametrize("content", [
+    "story\n" + "once, so they say, it was\n" * 20,
+    "verdict,story\n" + "good,a film, and more, so to say\n" * 20,  # rows with commas
+    "Account,12345\n" + "2024-01-01,a,1,2,food\n" * 20,  # data below it
+])  # fmt: skip
+def test_rows_are_not_taken_for_a_header_below_a_title(write, content: str) -> None:
+    layout = unclear_layout([str(write("a.csv", content))])
+    assert layout is None or "looks like the header" not in layout.reason
