@@ -189,6 +189,8 @@ def _unclear_table(path: Path) -> FileLayout | None:
         reason += f". {SEPARATORS}"
     is_text = _has_text(path, sample.rows)
     reason += nesting_note(path, sample.rows, is_text) + as_tagged(path, sample.rows)
+    if suffix(path) == ".json" and text_keys(sample.rows) and (form := form_of_text(path)):  # rows, by another name
+        reason += f". {form.advice}"
     rows = readable_columns(sample.rows)
     readable = len(rows[0]) > 1 if rows else len(named) > 1
     layout = _with_columns(FileLayout("table", reason), rows) if readable else FileLayout("other", reason)
