@@ -95,7 +95,8 @@ def diagnose(
         raise UsageError(f"{what}: of a running text, the doctor examines what --task language reads. Leave it out.")
     if resolved.corpus.validation or resolved.corpus.test:
         notes.append("held-out files are not examined: the training text is, with a split 90/10 of its own")
-    found = examine(resolved.corpus.source, resolved.corpus.documents, log, resolved.corpus.text_column)
+    read_as = resolved.corpus.model_dump(include={"text_column", "skip_limit"})
+    found = examine(resolved.corpus.source, resolved.corpus.documents, log, **read_as)
     found = replace(found, source=tuple(source), notes=[*notes, *found.notes])
     if not found.suggestion:
         return found
@@ -107,12 +108,12 @@ def examine(
     source: Sequence[str],
     documents: str = "stream",
     log: Callable[[str], None] = lambda _: None,
-    text_column: str = "auto",
+    **read_as: Any,
 ) -> TextDiagnosis:
     """Examine the text at paths, a built-in name or '-'; a text with faults is examined as far as possible.
 
-    `log` is told what begins."""
-    given = {"source": tuple(source), "documents": documents, "text_column": text_column}
+    `log` is told what begins; `read_as` are other settings of the corpus, on its rows."""
+    given = {"source": tuple(source), "documents": documents, **read_as}
     settings = checked(CorpusSettings, given, "corpus")
     corpus = _open_large(settings) if is_sharded(settings) else open_corpus(settings.source)
     try:
@@ -126,7 +127,9 @@ def examine(
 
 def _open_large(settings: CorpusSettings) -> Corpus:
     """The documents of a large corpus, or of rows, as one text."""
-    corpus = open_large(settings).corpus
+    text = open_large(settings)
+    corpus = text.corpus
+    corpus.fixes.remarks += text.check_rows()
     corpus.fixes.remarks.append("training splits this text by documents; here, its end is held out")
     return replace(corpus, paths=())  # whose bytes are not the text
 

@@ -109,7 +109,7 @@ def _show_samples(run: "Run", prompt: str, generated: "GeneratedText", as_json: 
     whole = [tokens[-1:] == [run.tokenizer.end] for tokens in generated.tokens]  # a line that the model itself ended
     stopped = [ended and documents and not alone for ended, alone in zip(finished, whole, strict=True)]
     known: list[bool | None] = [*run.known(texts)] if documents else [None] * len(texts)
-    known = [None if cut else one for one, cut in zip(known, stopped, strict=True)]  # part of a line is none
+    known = [one if ended else None for one, ended in zip(known, whole, strict=True)]  # part of a line is none
     if as_json:
         logprobs = [sum(row) for row in generated.generation.logprobs]
         keys, ended = ("text", "logprob", "in_training_text", "finished"), whole if documents else finished
@@ -118,19 +118,19 @@ def _show_samples(run: "Run", prompt: str, generated: "GeneratedText", as_json: 
         for text, is_known, ended, at_stop in zip(texts, known, finished, stopped, strict=True):
             cut = STOPPED if at_stop else "" if ended else CUT
             _write(f"{text}{'    (in the training text)' if is_known else ''}{cut}\n")
-        _write(f"\n{_counts(known, finished.count(False))}.\n")
+        _write(f"\n{_counts(known, stopped.count(True), finished.count(False))}.\n")
     else:
         for number, text in enumerate(texts, 1):
             _write(f"--- {number}\n{text}\n")
 
 
-def _counts(known: "list[bool | None]", cut: int) -> str:
-    """How many lines are new, of those that --stop did not cut (None)."""
+def _counts(known: "list[bool | None]", stopped: int, cut: int) -> str:
+    """How many lines are new, of those that neither --stop nor --length cut (None)."""
     compared, new = len(known) - known.count(None), known.count(False)
-    parts = [f"{known.count(None)} cut at --stop"] if None in known else []
+    parts = [f"{stopped} cut at --stop"] if stopped else []
     if compared:
         others = "; the others are in the training text" if new < compared else ""
-        whole = " of the others" if None in known else ""
+        whole = " whole lines" if cut else " of the others" if stopped else ""
         parts.append(f"{new} of {compared}{whole} are new{others}")
     return "; ".join([*parts, f"{cut} did not end: --length allows more"] if cut else parts)
 

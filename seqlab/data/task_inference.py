@@ -189,12 +189,19 @@ def _unclear_table(path: Path) -> FileLayout | None:
         reason += f". {SEPARATORS}"
     is_text = _has_text(path, sample.rows)
     reason += nesting_note(path, sample.rows, is_text) + as_tagged(path, sample.rows)
+    reason += _rows_by_another_name(path, sample.rows)
     rows = readable_columns(sample.rows)
     readable = len(rows[0]) > 1 if rows else len(named) > 1
     layout = _with_columns(FileLayout("table", reason), rows) if readable else FileLayout("other", reason)
     others = label_columns_note(path, rows, layout.columns)
     layout = replace(layout, reason=f"{layout.reason}{others}", is_text=is_text)
     return with_text_column(path, layout, sample.rows)
+
+
+def _rows_by_another_name(path: Path, rows: Sequence[Mapping[str, Any]]) -> str:
+    """How to read the texts of JSON lines alone, where the name makes them a single JSON value."""
+    form = form_of_text(path) if suffix(path) == ".json" and text_keys(rows) else None
+    return f". {form.advice}" if form else ""
 
 
 def _first_line_fault(path: Path, error: Exception) -> str:

@@ -39,7 +39,7 @@ def reading_notes(splits: Mapping[str, Any], vocabulary: Vocabulary, own: bool =
     notes = [first_example(next(iter(splits.values())), vocabulary)] if splits else []
     reason = unfit_words(splits, vocabulary) if "train" in splits else None
     counted_splits = {name: split for name, split in splits.items() if own or name != "train"}
-    unknown = unknown_note(counted_splits, vocabulary, of_texts="train" in splits)
+    unknown = unknown_note(counted_splits, vocabulary)
     lost = [all_unknown_note(splits, vocabulary), equal_inputs_note(splits)]
     lost += [split.unanswered_note(name) for name, split in splits.items() if isinstance(split, PairSplit)]
     return [note for note in (*notes, unknown, *lost, reason) if note]
@@ -103,23 +103,20 @@ def _unknown(texts: Sequence[np.ndarray], tokenizer: Tokenizer) -> tuple[int, in
     return sum(int((ids == tokenizer.unknown).sum()) for ids in texts), sum(map(len, texts))
 
 
-def unknown_note(splits: Mapping[str, Any], vocabulary: Vocabulary, of_texts: bool = False) -> str:
-    """The share of unknown tokens, where there are more than a few; and of characters, where words are spelled.
-
-    `of_texts`: also of running text, whose share is otherwise in the results."""
+def unknown_note(splits: Mapping[str, Any], vocabulary: Vocabulary) -> str:
+    """The share of unknown tokens of examples, where there are more than a few; and of characters, where words are
+    spelled. Encoding a running text says how many it has."""
     named: dict[str, list[str]] = {}  # by side
     for name, split in splits.items():
-        sides, kind = {}, "examples"
+        sides: dict[str, tuple[int, int]] = {}
         if isinstance(split, ExampleSplit):
             sides = _count_unknown(split, vocabulary)
             if vocabulary.char_tokenizer is not None:
                 sides[SPELLED] = _unknown(split.spellings, vocabulary.char_tokenizer)
-        elif isinstance(split, TokenSplit) and of_texts:
-            sides, kind = {"tokens": (split.stats.unknown, split.stats.tokens)}, "text"
         for side, (unknown, tokens) in sides.items():
             if unknown and unknown >= SAID_FROM * tokens:
                 named.setdefault(side, []).append(
-                    f"{unknown / tokens:.1%} of the {side} of the {split_in_words(name)} {kind}"
+                    f"{unknown / tokens:.1%} of the {side} of the {split_in_words(name)} examples"
                 )
     how = "it reads them all as the same token" if vocabulary.char_tokenizer is None else "it reads their spelling only"
     effects = {"target tokens": "the model cannot write them", SPELLED: "it reads them all as the same character"}

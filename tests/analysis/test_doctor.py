@@ -255,6 +255,19 @@ def test_rows_are_examined_as_training_reads_them(tmp_path):
     assert any("splits this text by documents" in note for note in found.notes)
 
 
+def test_rows_that_training_skips_are_counted(tmp_path):
+    lines = [json.dumps({"text": prose(40, at)}) for at in range(30)]
+    lines[3], lines[8], lines[12] = lines[3][:20], '{"text": ""}', '{"other": 1}'
+    path = write(tmp_path, "\n".join(lines), "z.jsonl")
+    notes = examine([path]).notes
+    assert any(note.startswith("skipped 2 rows that cannot be read; the first: ") for note in notes)
+    assert any(note.startswith("skipped 1 empty document") for note in notes)
+    with pytest.raises(DataError, match="2 of 29 rows cannot be read, and at most 1% may be skipped"):
+        examine([path], skip_limit=0.01)
+    refused = run(path, "--task", "language", "--set", "corpus.skip_limit=0.01")
+    assert refused.exit_code != 0 and "at most 1% may be skipped" in str(refused.exception)
+
+
 def test_the_text_of_rows_is_examined_by_the_command_that_is_named(tmp_path):
     rows = [{"id": str(at), "utt": f"please wake me up at {at}", "slots": f"time : {at}"} for at in range(900)]
     path = write(tmp_path, "".join(f"{json.dumps(row)}\n" for row in rows), "de-DE.jsonl")

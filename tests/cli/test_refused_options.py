@@ -1,6 +1,7 @@
 """Options that cannot apply to a run or to each other are refused with a sentence, and nothing is read in silence."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -99,10 +100,10 @@ def test_options_that_apply_are_taken(runs: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_greedy_lines_are_written_once(runs: Path, monkeypatch: pytest.MonkeyPatch, seqlab) -> None:
     monkeypatch.chdir(runs)
-    assert "of 1 are new" in seqlab("generate", "lines", "--temperature", "0", "-l", "4").out
-    assert "of 10 are new" in seqlab("generate", "lines", "-l", "4").out
+    assert seqlab("generate", "lines", "--temperature", "0", "-l", "4", "--json").out.count('"text"') == 1
+    assert seqlab("generate", "lines", "-l", "4", "--json").out.count('"text"') == 10
     assert "default 1, or 10" in " ".join(seqlab("generate", "--help").out.replace("│", " ").split())
-    strange = seqlab("generate", "lines", "-p", "tttttttt", "-l", "4").out
+    strange = seqlab("generate", "lines", "-p", "tttttttt", "-l", "400").out
     assert "10 of 10 are new" in strange and "the others" not in strange, "there are no others to speak of"
 
 
@@ -113,16 +114,19 @@ def test_lines_that_a_stop_string_cuts_are_no_new_lines(runs: Path, monkeypatch:
     cut = written.count("(cut at --stop)")
     assert cut and f"\n{cut} cut at --stop" in written and "20 of 20 are new" not in written
     rows = json.loads(seqlab("generate", "lines", "-n", "20", "-l", "4", "--json", *stops).out)
-    assert sum(row["in_training_text"] is None and not row["finished"] for row in rows) == cut
+    unended = cut + written.count("(cut at --length)")
+    assert sum(row["in_training_text"] is None and not row["finished"] for row in rows) == unended
 
 
 def test_lines_that_did_not_end_are_marked(runs: Path, monkeypatch: pytest.MonkeyPatch, seqlab) -> None:
     monkeypatch.chdir(runs)
     shown = seqlab("generate", "lines", "-l", "1", "-n", "20").out
     cut = shown.count("    (cut at --length)\n")
-    assert cut and f"; {cut} did not end: --length allows more.\n" in shown
+    assert cut and f"{cut} did not end: --length allows more.\n" in shown
+    compared = re.search(r"of (\d+) whole lines are new", shown)
+    assert (int(compared[1]) if compared else 0) == 20 - cut, "the beginning of a line is no line"
     stored = json.loads(seqlab("generate", "lines", "-l", "1", "-n", "20", "--json").out)
-    assert sum(not one["finished"] for one in stored) == cut
+    assert sum(not one["finished"] and one["in_training_text"] is None for one in stored) == cut
     beam = ("generate", "lines", "-l", "1", "--beam", "9", "--n-best", "9")
     finished = [one["finished"] for one in json.loads(seqlab(*beam, "--json").out)]
     assert seqlab(*beam).out.count("    (cut at --length)\n") == finished.count(False) > 0

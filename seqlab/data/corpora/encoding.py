@@ -103,7 +103,7 @@ def encode_corpus(
             _encode(pool, jobs, tokenizer, workers)
             encoded = _finish(folder, jobs, sample)
             log(_summary(encoded))
-    _refuse_broken(encoded, skip_limit)
+    refuse_broken(Faults(encoded.faults), encoded.documents(), skip_limit)
     if key not in _warned_of:
         _warned_of.add(key)
         for message in (*Faults(encoded.faults).notes(), *encoded.warnings):
@@ -198,14 +198,13 @@ def _summary(encoded: EncodedCorpus) -> str:
     return f"encoded: {size}, {counted(len(encoded.shards), 'shard')} ({free / 1e9:,.1f} GB of the disk are free)"
 
 
-def _refuse_broken(encoded: EncodedCorpus, skip_limit: float) -> None:
+def refuse_broken(faults: Faults, documents: int, skip_limit: float) -> None:
     """DataError if more rows cannot be read than the user allows, or if there is no text at all."""
-    faults = Faults(encoded.faults)
-    if not encoded.documents():
+    if not documents:
         found = " ".join(f"{note[0].upper()}{note[1:]}." for note in faults.notes())
         raise DataError(f"the corpus has no document with a text. {found}")
     broken = faults.total(BROKEN)
-    rows = broken + encoded.documents()
+    rows = broken + documents
     if broken > skip_limit * rows:
         raise DataError(
             f"{broken:,} of {counted(rows, 'row')} cannot be read, and at most {skip_limit:.0%} may be skipped "

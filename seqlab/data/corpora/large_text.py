@@ -5,14 +5,14 @@ known before anything is counted. The text is read once, to encode it; its size 
 """
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from seqlab.config import CorpusSettings
 from seqlab.data.corpora.documents import STRETCH, CorpusDocument
-from seqlab.data.corpora.encoding import EncodedCorpus, encode_corpus
+from seqlab.data.corpora.encoding import EncodedCorpus, encode_corpus, refuse_broken
 from seqlab.data.corpora.faults import Faults
 from seqlab.data.corpora.find import find_sources
 from seqlab.data.corpora.plan import MAX_SAMPLE_BYTES, Span, divide, read_spans, sample_spans
@@ -162,14 +162,17 @@ class LargeText(SplitText):
         """DataError if there is nothing to learn a tokenizer from: why no document can be read, or where they are."""
         if any(True for _ in self.sampled(split)):
             return
-        faults, others = Faults(), 0
-        for part in self._parts_with(split):
-            spans = [Span(number) for number in range(len(part.sources))]
-            others += sum(1 for _ in read_spans(part.sources, spans, faults))
+        faults, others = _read_through(self._parts_with(split))
         if others:
             raise self._too_few(split, 0, others)
         found = " ".join(f"{note[0].upper()}{note[1:]}." for note in faults.notes())
         raise DataError(f"'{', '.join(self.settings.source)}' has no document with a text. {found}")
+
+    def check_rows(self) -> list[str]:
+        """Read everything, and say what is wrong with it, as encoding it would; DataError for what that refuses."""
+        faults, documents = _read_through([*self.parts.values()])
+        refuse_broken(faults, documents, self.settings.skip_limit)
+        return faults.notes()
 
     def _too_few(self, split: str, tokens: int, documents: int) -> DataError:
         instead = "leave out corpus.sharded" if self.settings.sharded else "unpack or convert it to a .txt file"
@@ -196,6 +199,15 @@ class LargeText(SplitText):
 
 def _of_split(split: str, part: CorpusPart, documents: Iterator[CorpusDocument]) -> Iterator[CorpusDocument]:
     return (document for document in documents if choose_split(document.digest, part.ends) == split)
+
+
+def _read_through(parts: Sequence[CorpusPart]) -> tuple[Faults, int]:
+    """What is wrong with the documents of these parts, and how many can be read."""
+    faults, documents = Faults(), 0
+    for part in parts:
+        spans = [Span(number) for number in range(len(part.sources))]
+        documents += sum(1 for _ in read_spans(part.sources, spans, faults))
+    return faults, documents
 
 
 def open_large(settings: CorpusSettings, is_whole: bool = False) -> LargeText:

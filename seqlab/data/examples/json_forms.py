@@ -88,6 +88,9 @@ def form_of_text(path: Path, text: str) -> str | None:
             where = ", ".join(f"'{place}'" for place in places[:PLACES_NAMED])
             return f"{path.name} is {kind}, whose texts are in nested fields ({where}); {_flat_command(path, nested)}"
         return f"{path.name} is {kind}; {_array_command(path)}"
+    if isinstance(content, list) and content and all(isinstance(item, str) for item in content):
+        command = f"{jq_command(path, '.[] | {text: .}')} > {new_file('.jsonl')}"
+        return f"{path.name} is one array of texts, not an object per line; to make a row of each: {command}"
     if isinstance(content, list) and len(content) > 1 and all(_is_column(row, content[0]) for row in content):
         kind = "one array with an array for each row, which have no keys"
         return f"{path.name} is {kind}; {_rewrite(path, '{str(n): v for n, v in enumerate(r, 1)} for r in t', False)}"
@@ -155,12 +158,14 @@ def _strings_in(value: Any, place: str) -> Iterator[tuple[str, str]]:
 
 def _flat_command(path: Path, found: NestedFields) -> str:
     """The longest strings as texts, those that vary and repeat as labels."""
+    alone = f"to write the texts alone: {jq_command(path, f'.[] | {{text: .{found.text}}}')} > {new_file('.jsonl')}"
     if found.label is None:
-        return "no other field has values that vary and repeat, as labels do"
+        return f"no other field has values that vary and repeat, as labels do; {alone}"
     names = {"text": found.text, "label": found.label}
     program = f".[] | {{{', '.join(f'{name}: .{place}' for name, place in names.items())}}}"
     check = ", if these are the texts and the labels" if found.others else ""
-    return f"to write them side by side{check}: {jq_command(path, program)} > {new_file('.jsonl')}"
+    both = f"{jq_command(path, program)} > {new_file('.jsonl')}"
+    return f"{alone}; to write them side by side{check}: {both}"
 
 
 def _has_rows(fields: Mapping[str, Any]) -> bool:

@@ -112,7 +112,7 @@ def note_forms(paths: Sequence[Path], fixes: InputFixes) -> None:
     """Note the files that are no prose, by their suffixes or first lines."""
     mails: dict[Path, TextForm] = {}
     for path in paths:
-        if suffix(path) in TEXT_TABLES:
+        if suffix(path) in TEXT_TABLES and not (suffix(path) == ".json" and form_of_text(path)):
             fixes.tables.append(str(path))
         elif suffix(path) in MARKUP:
             fixes.markup.append(str(path))

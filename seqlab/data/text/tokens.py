@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import warnings
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from seqlab.data.text.split import SplitText
 from seqlab.errors import DataError, SeqlabError, SeqlabWarning, StorageError
 from seqlab.storage import storage_errors, validated
 from seqlab.tokenization.tokenizer import Tokenizer, chunk_text
+from seqlab.wording import split_in_words
 
 STATS = "stats.json"
 LAYOUT = "lines with content or segments, with spelling and warnings, sealed"
@@ -152,7 +153,7 @@ def encode_split(text: SplitText, tokenizer: Tokenizer) -> dict[str, TokenSplit]
     if not cached or key not in _warned_of:  # also of a text that an earlier program has encoded
         _warned_of.add(key)
         for message in messages:
-            warnings.warn(message, SeqlabWarning, stacklevel=2)
+            warnings.warn(message + _unknown_shares(stats), SeqlabWarning, stacklevel=2)
     dtype, unknown = np.dtype(tokenizer.dtype), tokenizer.unknown
     splits = {split: TokenSplit(directory, split, dtype, stats[split], unknown) for split in text.splits}
     for name, tokens in splits.items():
@@ -161,6 +162,17 @@ def encode_split(text: SplitText, tokenizer: Tokenizer) -> dict[str, TokenSplit]
                 f"the {name} split has {len(tokens)} token: too few to train on or score. Give a longer text."
             )
     return splits
+
+
+def _unknown_shares(stats: Mapping[str, SplitStats]) -> str:
+    """How many tokens of each held-out split are unknown."""
+    shares = [
+        f"{one.unknown:,} of the {one.tokens:,} tokens of the {split_in_words(split)} text "
+        f"({one.unknown / one.tokens:.2%})"
+        for split, one in stats.items()
+        if split in ("validation", "test") and one.unknown
+    ]
+    return f", which is {' and '.join(shares)}" if shares else ""
 
 
 def cache_key(*words: str) -> str:

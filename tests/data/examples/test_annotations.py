@@ -63,6 +63,30 @@ def test_the_command_flattens_nested_fields(write, tmp_path):
     assert examples == {LabeledText(f"a longer text, number {at}", "ab"[at % 2]) for at in range(30)}
 
 
+@needs_jq
+def test_nested_texts_are_written_alone(write, tmp_path):
+    """As an archive of Twitter has them: each in an object of its own, with labels or without."""
+    for languages in ("", "ab"):
+        rows = [{"tweet": {"full_text": f"a longer text, number {at}"}} for at in range(30)]
+        for at, row in enumerate(rows):
+            row["tweet"] |= {"lang": languages[at % 2]} if languages else {}
+        said = form_of_file(Path(write("a.json", json.dumps(rows, indent=1))))
+        assert said is not None
+        run(said.partition("to write the texts alone: ")[2].partition("; ")[0], tmp_path)
+        written = [json.loads(line) for line in (tmp_path / "new.jsonl").read_text().splitlines()]
+        assert written == [{"text": row["tweet"]["full_text"]} for row in rows]
+        (tmp_path / "new.jsonl").unlink()
+
+
+@needs_jq
+def test_an_array_of_texts_becomes_a_row_for_each(write, tmp_path):
+    said = form_of_file(Path(write("a.jsonl", json.dumps(["one text", "another"]))))
+    assert said is not None and "one array of texts" in said
+    run(said.partition("of each: ")[2], tmp_path)
+    written = [json.loads(line) for line in (tmp_path / "new.jsonl").read_text().splitlines()]
+    assert written == [{"text": "one text"}, {"text": "another"}]
+
+
 def exported(at: int) -> dict[str, Any]:
     """A row as Label Studio exports it."""
     result = {"value": {"choices": ["ab"[at % 2]]}, "id": f"x{at}", "from_name": "sentiment", "to_name": "text"}

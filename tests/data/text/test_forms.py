@@ -122,6 +122,14 @@ def test_the_command_gets_the_json_of_an_archive(write: Write) -> None:
     assert run(write("tweets.js", ARCHIVE)).read_text().startswith('[ {\n "tweet"')
 
 
+def test_json_lines_by_another_name_are_told_from_tables(write: Write) -> None:
+    path = write("a.json", "".join(json.dumps({"id": at, "text": f"text {at}"}) + "\n" for at in range(30)))
+    copy = f"To read the text of each: cp {path} new.jsonl"
+    assert any(copy in note for note in open_corpus([str(path)]).fixes.notes())
+    layout = unclear_layout([str(path)])
+    assert layout is not None and copy in layout.reason
+
+
 def test_what_only_other_programs_convert_is_said(write: Write) -> None:
     assert "unrtf --text" in command(write("a.txt", RTF))
 
