@@ -38,7 +38,7 @@ KINDS = {  # of torch's operations, by a part of their names; the first that fit
     "recurrent kernel": ("rnn_layer", "lstm", "gru_cell", "rnn_tanh"),
     "attention kernel": ("attention", "CompiledAdditive"),
     "matrix products": ("mm", "linear", "matmul", "OnednnLinear"),
-    "dropout kernel": ("_Drop", "_AddDropped"),
+    "dropout kernel": ("_Drop", "_AddDropped", "_EmbedDropped"),
     "layer norm": ("layer_norm",),
     "loss": ("softmax", "nll"),
     "copies": ("copy", "cat", "clone", "contiguous", "stack", "to_", "zero", "fill"),

@@ -1,4 +1,6 @@
-"""Text for a terminal: control characters in names, labels and texts are shown as escapes, not obeyed."""
+"""Text for a terminal: control characters in names, labels and texts are shown as escapes, not obeyed.
+
+The escapes are those of JSON, which may have some of these characters as they are in its strings."""
 
 import re
 
@@ -7,4 +9,4 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def printable(text: str) -> str:
-    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

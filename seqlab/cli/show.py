@@ -10,6 +10,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from seqlab.config import CorpusSettings
+from seqlab.data.files import STANDARD_INPUT
 from seqlab.metrics.descriptions import describe
 from seqlab.metrics.metric import Metric
 from seqlab.registry import TASKS, with_plugins
@@ -164,6 +166,15 @@ def using_command(run: "Run", place: str | None = None) -> str:
     """The command that uses a run: generate or predict."""
     place = place or shlex.quote(str(run.path))
     return TASKS.load(run.settings.task.name).usage_on(place, run.settings.corpus).strip()
+
+
+def speedrun_command(run: "Run") -> str:
+    """The command that makes the best model of the same running text without choices; empty if it cannot read it."""
+    corpus = run.settings.corpus
+    is_plain = run.settings.task.name == "language" and corpus == CorpusSettings(source=corpus.source)
+    if not is_plain or STANDARD_INPUT in corpus.source:
+        return ""
+    return f"seqlab speedrun {shlex.join(corpus.source)}  # the best model of this text that 5 minutes allow here"
 
 
 def next_steps(*commands: str) -> None:

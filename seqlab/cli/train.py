@@ -97,9 +97,10 @@ def train(
         fit=memory if memory is not None else fit,
         **short,
     )
-    from seqlab.cli.show import next_steps, print_run, using_command
+    from seqlab.cli.show import next_steps, print_run, speedrun_command, using_command
 
     print_run(run)
     folder = shlex.quote(str(run.path))
     more = "" if run.results and run.results.caution else f"seqlab resume {folder} --more 1000"
-    next_steps(using_command(run), f"seqlab evaluate {folder}", f"seqlab audit {folder}", more)
+    commands = (using_command(run), f"seqlab evaluate {folder}", f"seqlab audit {folder}", more)
+    next_steps(*commands, speedrun_command(run))

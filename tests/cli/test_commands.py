@@ -21,6 +21,7 @@ def test_the_whole_way(seqlab, text: Path) -> None:
     assert "is still better than the model" in trained.out, "20 steps do not beat counting"
     assert "validation loss" in trained.err
     assert "  seqlab generate runs/my-gru-1\n" in trained.out, "a prompt may be strange to the text"
+    assert "\n  seqlab speedrun my.txt  # " in trained.out
     assert Path("runs/my-gru-1/README.md").is_file()
 
     evaluated = seqlab("evaluate", "runs/my-gru-1", "--json")
@@ -48,6 +49,13 @@ def test_the_whole_way(seqlab, text: Path) -> None:
     assert "my-gru-1" in seqlab("runs").out
 
 
+@pytest.mark.parametrize("options", [["--documents", "lines"], ["--validation", "valid.txt"]])
+def test_a_speedrun_is_suggested_only_for_what_it_reads(seqlab, text: Path, options: list[str]) -> None:
+    Path("valid.txt").write_text("a hen sat on the sea\n" * 40, encoding="utf-8")
+    trained = seqlab("train", "my.txt", "--steps", "2", *SMALL, *options)
+    assert trained.code == 0 and "seqlab speedrun" not in trained.out
+
+
 def test_standard_input_is_kept_for_resuming(seqlab, text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Piped:
         buffer = io.BytesIO(TEXT.encode())
@@ -56,7 +64,9 @@ def test_standard_input_is_kept_for_resuming(seqlab, text: Path, monkeypatch: py
             return False
 
     monkeypatch.setattr(sys, "stdin", Piped())
-    assert seqlab("train", "-", "--steps", "4", "--out", "r", *SMALL).code == 0
+    trained = seqlab("train", "-", "--steps", "4", "--out", "r", *SMALL)
+    assert trained.code == 0
+    assert "seqlab speedrun" not in trained.out, "it cannot read standard input again"
     assert Path("r/corpus.txt").read_text(encoding="utf-8") == TEXT
     assert seqlab("resume", "r", "--more", "2").code == 0
     assert seqlab("evaluate", "r").code == 0

@@ -108,11 +108,12 @@ def test_escape_sequences_are_shown_and_not_obeyed(text: Path, command: Command)
     for words in (["train", f"{name}.txt", "--out", run, *OPTIONS], ["runs"], ["evaluate", run], ["resume", f"{run}x"]):
         answer = command(*words)
         assert "\x1b" not in answer.out + answer.err, words
-    assert "\\x1b[31mred" in command("resume", f"{run}x").err
+    assert "\\u001b[31mred" in command("resume", f"{run}x").err
 
 
 def test_commands_to_type_next_are_quoted(text: Path, command: Command) -> None:
-    run = "runs/a b; touch executed"
-    answer = command("train", text, "--out", run, *OPTIONS)
-    proposed = [line.strip() for line in answer.out.splitlines() if line.startswith("  seqlab ")]
+    run, corpus = "runs/a b; touch executed", text.rename(text.with_name("c d; touch executed.txt"))
+    answer = command("train", corpus, "--out", run, *OPTIONS)
+    *proposed, speedrun = [line.strip() for line in answer.out.splitlines() if line.startswith("  seqlab ")]
     assert len(proposed) == 4 and all(run in shlex.split(line) for line in proposed)
+    assert str(corpus) in shlex.split(speedrun)
