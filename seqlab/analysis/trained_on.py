@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from seqlab.data.examples.checks import GIVEN
 from seqlab.data.examples.example import Examples
@@ -9,9 +10,10 @@ from seqlab.data.examples.groups import Groups, known_groups
 from seqlab.data.files import STANDARD_INPUT
 from seqlab.data.near_copies import near_copied_examples
 from seqlab.data.overlap import LITTLE, MAX_OVERLAP, Overlap, example_overlap, measure_overlap
-from seqlab.errors import DataError, MissingInput, SeqlabWarning
+from seqlab.errors import DataError, MissingInput, SeqlabError, SeqlabWarning
 from seqlab.runs.reopen import open_other
 from seqlab.runs.run import Run
+from seqlab.runs.seen_before import ROLES, overlap_with, training_data
 
 
 def trained_on(run: Run, sources: Sequence[str]) -> tuple[float | None, str]:
@@ -25,6 +27,12 @@ def trained_on(run: Run, sources: Sequence[str]) -> tuple[float | None, str]:
             training = run.dataset().data
         except (DataError, MissingInput) as error:
             return None, f"How much of this data was trained on is not known: {error}"
+        seen_before = [_of_origin(origin, given) for origin in _other_origins(run)]
+    shares, sentences = zip(_of_the_run(given, training), *seen_before, strict=True)
+    return max(shares), " ".join(filter(None, sentences))
+
+
+def _of_the_run(given: Any, training: Any) -> tuple[float, str]:
     if isinstance(given, Examples):
         splits = given.splits["whole"], training.splits["train"]
         same, near = (compare(*splits) for compare in (example_overlap, near_copied_examples))
@@ -33,14 +41,38 @@ def trained_on(run: Run, sources: Sequence[str]) -> tuple[float | None, str]:
     return overlap.share, _sentence(overlap, "text")
 
 
+def _other_origins(run: Run) -> list[dict[str, Any]]:
+    """The runs that the weights or targets of this one come from, the nearest first, that have other training data."""
+    by_data: dict[str | None, dict[str, Any]] = {}
+    for origin in run.config.get("origins", []):
+        by_data.setdefault(origin["training_fingerprint"] or origin["path"], origin)
+    by_data.pop(run.config.get("training_fingerprint"), None)
+    return [*by_data.values()]
+
+
+def _of_origin(origin: dict[str, Any], given: Any) -> tuple[float, str]:
+    name = f"what '{origin['path']}', {ROLES[origin['role']]}, was trained on"
+    try:
+        overlap = overlap_with(given, "whole", training_data(origin))
+    except SeqlabError as error:
+        return 0.0, f"Whether any of it is in {name}, is not known: {error}"
+    if not overlap.checked:
+        return 0.0, ""
+    counts = f"({overlap.repeated:,} of {overlap.checked:,} {overlap.unit})"
+    return overlap.share, f"{_part(overlap)} of it is in {name} {counts}{_warning(overlap)}."
+
+
 def _sentence(overlap: Overlap, kind: str) -> str:
     if not overlap.checked:
         return f"This data is too short to be compared with the training {kind}."
     counts = f"({overlap.repeated:,} of {overlap.checked:,} {overlap.unit})"
+    return f"{_part(overlap)} of this data is in the training {kind} {counts}{_warning(overlap)}."
+
+
+def _part(overlap: Overlap) -> str:
     if not overlap.repeated:
-        return f"None of this data is in the training {kind} {counts}."
-    share = f"{overlap.share:.0%}" if overlap.share >= 0.01 else f"{overlap.share:.1%}"
-    return f"{share} of this data is in the training {kind} {counts}{_warning(overlap)}."
+        return "None"
+    return f"{overlap.share:.0%}" if overlap.share >= 0.01 else f"{overlap.share:.1%}"
 
 
 def _with_changes(same: Overlap, near: Overlap) -> str:

@@ -38,12 +38,12 @@ def seen_before(origin: dict[str, Any], dataset: AnyDataset) -> SeenBefore:
     if origin["training_fingerprint"] == split_fingerprint(dataset.data):
         return SeenBefore(True, "was trained on the same training split")
     try:
-        seen = _training_data(origin)
+        seen = training_data(origin)
     except SeqlabError as error:
         if origin["fingerprint"] == dataset.fingerprint:
             return SeenBefore(False, f"was trained on another split of the same data ({origin['rule']})")
         return SeenBefore(None, f"cannot be compared: {error}")
-    shared = {split: _overlap(dataset.data, split, seen) for split in dataset.splits if split != "train"}
+    shared = {split: overlap_with(dataset.data, split, seen) for split in dataset.splits if split != "train"}
     counts = ", ".join(f"{overlap.share:.1%} of the {split} {overlap.unit}" for split, overlap in shared.items())
     passed = all(overlap.share < MAX_OVERLAP for overlap in shared.values())
     return SeenBefore(passed, f"was trained on {counts}", shared)
@@ -80,13 +80,13 @@ def _is_large(origin: dict[str, Any]) -> bool:
         return False  # it is gone
 
 
-def _training_data(origin: dict[str, Any]) -> Any:
+def training_data(origin: dict[str, Any]) -> Any:
     """What an origin was trained on; a SeqlabError if that is gone or has changed."""
     return read_again(*load_parts(Path(origin["path"])))[0]
 
 
-def _overlap(data: Any, split: str, seen: Any) -> Overlap:
-    """Copied word for word, or with small changes, whichever is more."""
+def overlap_with(data: Any, split: str, seen: Any) -> Overlap:
+    """How much of a split what was seen has, word for word or with small changes, whichever is more."""
     if isinstance(data, Examples) and isinstance(seen, SplitText):
         return _inputs_in_text(data.splits[split], seen)
     if isinstance(data, Examples):

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,24 @@ def test_text(run: Path, text: Path, seqlab: Command) -> None:
     content = json.loads(seqlab("evaluate", "r", "my.txt", "--json").out)
     assert 0.88 < content["trained_share"] < 0.92
     assert "trained_share" not in json.loads(seqlab("evaluate", "r", "--json").out)
+
+
+@pytest.mark.filterwarnings("ignore:.*also occur in what:seqlab.errors.SeqlabWarning")
+def test_a_text_that_the_weights_have_seen_before(run: Path, text: Path, seqlab: Command) -> None:
+    """A run that started from another one remembers what that one was trained on, too."""
+    Path("new.txt").write_text(words(300, seed=1), encoding="utf-8")
+    for started, start in (("s", "r"), ("t", "s")):
+        assert seqlab("train", "new.txt", "--init", start, "--steps", "1", "--threads", "1", "--out", started).code == 0
+    for later in ("s", "t"):
+        said = seqlab("evaluate", later, "my.txt").out.splitlines()[0]
+        none, _, rest = said.partition(". ")
+        assert none.startswith("None of this data is in the training text (0 of "), said
+        assert re.match(r"9\d% of it is in what '.*r', which this run starts from, was trained on \(", rest), said
+        assert rest.endswith(": new data will be harder.") and "s'," not in rest, "the run's own text is not said twice"
+        assert json.loads(seqlab("evaluate", later, "my.txt", "--json").out)["trained_share"] > 0.88
+    text.unlink()
+    Path("other.txt").write_text(words(300, seed=2), encoding="utf-8")
+    assert "Whether any of it is in what '" in seqlab("evaluate", "t", "other.txt").out
 
 
 def test_a_training_text_that_is_gone(run: Path, text: Path, seqlab: Command) -> None:
