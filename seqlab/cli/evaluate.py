@@ -81,7 +81,7 @@ def evaluate(
         console.print_json(data=content)
         return
     if result.trained_note:
-        console.print(result.trained_note, markup=False)
+        console.print(result.trained_note, markup=False, soft_wrap=True)
     for note in [note for note in result.reading if not data or note.startswith(FIRST)]:  # others were warnings
         console.print(note, markup=False, soft_wrap=True)
     name = ", ".join(data) if data else result.split

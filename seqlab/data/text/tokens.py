@@ -152,8 +152,9 @@ def encode_split(text: SplitText, tokenizer: Tokenizer) -> dict[str, TokenSplit]
     stats, messages = cached or _make_entry(directory, text, tokenizer)
     if not cached or key not in _warned_of:  # also of a text that an earlier program has encoded
         _warned_of.add(key)
+        shares = "" if text.is_whole else _unknown_shares(stats)  # of a text to score, the result has its share
         for message in messages:
-            warnings.warn(message + _unknown_shares(stats), SeqlabWarning, stacklevel=2)
+            warnings.warn(message + shares, SeqlabWarning, stacklevel=2)
     dtype, unknown = np.dtype(tokenizer.dtype), tokenizer.unknown
     splits = {split: TokenSplit(directory, split, dtype, stats[split], unknown) for split in text.splits}
     for name, tokens in splits.items():
@@ -165,14 +166,14 @@ def encode_split(text: SplitText, tokenizer: Tokenizer) -> dict[str, TokenSplit]
 
 
 def _unknown_shares(stats: Mapping[str, SplitStats]) -> str:
-    """How many tokens of each held-out split are unknown."""
+    """How many tokens of each split are unknown."""
     shares = [
         f"{one.unknown:,} of the {one.tokens:,} tokens of the {split_in_words(split)} text "
         f"({one.unknown / one.tokens:.2%})"
         for split, one in stats.items()
-        if split in ("validation", "test") and one.unknown
+        if one.unknown
     ]
-    return f", which is {' and '.join(shares)}" if shares else ""
+    return f", which is {', '.join(shares)}" if shares else ""
 
 
 def cache_key(*words: str) -> str:

@@ -1,4 +1,5 @@
 import os
+import re
 import warnings
 from functools import partial
 from itertools import chain
@@ -126,7 +127,9 @@ def test_all_unknown_symbols_of_many_lines_are_in_one_warning():
     with pytest.warns(SeqlabWarning) as caught:
         encode_split(split(lines, documents="lines"), learnt("char", "ab", documents=True))
     (said,) = caught
-    assert str(said.message).endswith(" and 55 more never occur in the text that the tokenizer was trained on: " + END)
+    message, _, shares = str(said.message).partition(END)
+    assert message.endswith(" and 55 more never occur in the text that the tokenizer was trained on: ")
+    assert [int(number) for number in re.findall(r"(\d+) of the \d+ tokens of the", shares)] == [54, 6]
 
 
 # --- the cache ------------------------------------------------------------------------------------------------------
