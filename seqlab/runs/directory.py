@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 from torch import nn
 
+from seqlab.data.file_names import first_names
 from seqlab.errors import DataError, MissingInput, SeqlabError, UsageError
 from seqlab.runs import manifest, tensors
 from seqlab.runs.checkpoint import checkpoints, weights_of
@@ -33,6 +34,13 @@ from seqlab.tokenization.vocabulary import Vocabulary
 FORMAT, VERSION = "seqlab-run", 1
 CONFIG, TOKENIZER, WEIGHTS, LABELS = "config.json", "tokenizer.json", "model.safetensors", "labels.json"
 NAME_LIMIT = 4096  # bytes of a run's name
+LOOKS = "test-looks.jsonl"  # how often a test split was looked at; it stays when a run is replaced
+# what a run writes besides the files of its manifest, or before they are in it; .DS_Store comes from a file manager
+WRITTEN = {
+    *(CONFIG, TOKENIZER, WEIGHTS, LABELS, LOOKS, LOCK, manifest.NAME, ".DS_Store"),
+    *("README.md", "checkpoints", "corpus.txt", "curves.png", "metrics.jsonl", "results.json", "vocabulary.txt"),
+    *("target.json", "characters.json", "counts.safetensors", "negatives.json", "scores.json"),
+}
 # in a comparison: a link to its best run, its plan, its results, and the folders of its runs
 BEST, PLAN, COMPARISON_RESULTS, RUNS, TUNING = "best", "plan.json", "results.json", "runs", "tuning"
 
@@ -147,6 +155,15 @@ class RunDirectory:
             return from_json(read_bytes(self.path / CONFIG, JSON_LIMIT), self.path / CONFIG).get("format") == FORMAT
         return False
 
+    def foreign_files(self) -> list[str]:
+        """Names of what is in this folder of a run and was put there by somebody else."""
+        known = set(WRITTEN)
+        with suppress(SeqlabError):
+            known |= manifest.read_manifest(self.path)[0].keys()
+        with storage_errors(self.path, 0):
+            names = sorted(item.name for item in self.path.iterdir())
+        return [name for name in names if name not in known and not re.fullmatch(r"\..+\.tmp", name)]
+
 
 def best_run_path(path: Path) -> Path:
     """The path itself if it is a run; if it is a comparison, the path of its best run."""
@@ -221,7 +238,7 @@ def begin_run(path: Path, overwrite: bool) -> RunDirectory:
     directory.write_manifest({})  # before anything is removed, so a half-removed folder is still recognized as a run
     with storage_errors(path, 0):
         for item in path.iterdir():
-            if item.name not in (manifest.NAME, LOCK):
+            if item.name not in (manifest.NAME, LOCK, LOOKS):
                 shutil.rmtree(item) if item.is_dir() and not item.is_symlink() else item.unlink()
     return directory
 
@@ -245,6 +262,12 @@ def refuse_occupied(path: Path, overwrite: bool) -> None:
     if not is_run or path.is_symlink():
         content = "a link to a run" if is_run else "not a run"
         raise UsageError(f"'{path}' is {content}: --overwrite does not replace it. Choose another --out.")
+    if foreign := directory.foreign_files():
+        names = first_names([str(path / name) for name in foreign])
+        raise UsageError(
+            f"--overwrite would also remove what no run has written: {names}. Move it somewhere else, or choose "
+            f"another --out."
+        )
 
 
 def folder_name(name: str) -> str:

@@ -17,13 +17,12 @@ from seqlab.data.examples.example import Examples
 from seqlab.data.files import STANDARD_INPUT
 from seqlab.data.text.split import SplitText
 from seqlab.errors import DataError, SeqlabWarning, StorageError
-from seqlab.runs.directory import comparison_of
+from seqlab.runs.directory import LOOKS, comparison_of
 from seqlab.runs.origins import split_fingerprint
 from seqlab.runs.results import timestamp
 from seqlab.storage import JSON_LIMIT, as_bytes, from_json, read_bytes, sha256, storage_errors, validated
 from seqlab.wording import counted
 
-NAME = "test-looks.jsonl"
 COMPARISON, EVALUATION = "comparison", "evaluation"
 WHOLE = "whole"  # the split of other data
 
@@ -76,7 +75,7 @@ def record_evaluation(run: Path, part: str) -> None:
 def _append(folder: Path, path: Path, kind: str, part: str) -> None:
     look = Look(kind, path.resolve().name, part, timestamp())
     line = as_bytes(json.dumps({**asdict(look), "sha256": look.checksum}) + "\n")
-    with storage_errors(folder / NAME, len(line)), (folder / NAME).open("ab") as stream:
+    with storage_errors(folder / LOOKS, len(line)), (folder / LOOKS).open("ab") as stream:
         stream.write(line)
         stream.flush()
         os.fsync(stream.fileno())
@@ -85,13 +84,13 @@ def _append(folder: Path, path: Path, kind: str, part: str) -> None:
 def looks_at(path: Path, part: str) -> list[Look]:
     """All looks at a test split, recorded in the folder of a comparison or run and in those beside it."""
     folder = (comparison_of(path) or path).absolute()
-    beside = sorted(file.parent for file in folder.parent.glob(f"*/{NAME}"))
+    beside = sorted(file.parent for file in folder.parent.glob(f"*/{LOOKS}"))
     return [look for one in beside for look in read_looks(one) if look.part == part]
 
 
 def read_looks(folder: Path) -> list[Look]:
     """The looks that are recorded in one folder; DataError if a line is not what was written."""
-    path = folder / NAME
+    path = folder / LOOKS
     if not path.is_file():
         return []
     looks: list[Look] = []

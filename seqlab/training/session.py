@@ -22,9 +22,9 @@ from seqlab.distributed.world import joined, restarts
 from seqlab.errors import DataError, TrainingFailed, UsageError
 from seqlab.models.language_model import LanguageModel
 from seqlab.models.model import Model
-from seqlab.registry import CORPORA, TASKS
+from seqlab.registry import TASKS
 from seqlab.runs.checkpoint import WEIGHTS, checkpoints, load_weights, step_of, weights_of
-from seqlab.runs.directory import RunDirectory, best_run_path, comparison_of, free_run_path, new_run, refuse_occupied
+from seqlab.runs.directory import RunDirectory, best_run_path, comparison_of, free_run_path, new_run
 from seqlab.runs.load import build_model, load_parts, load_run
 from seqlab.runs.lock import is_own_launch, locked_run
 from seqlab.runs.origins import origins
@@ -46,7 +46,7 @@ from seqlab.training.precision import with_measured_precision
 from seqlab.training.processes import check_processes, check_recompute, refuse_idle_shard
 from seqlab.training.progress import Reporter
 from seqlab.training.resuming import newest_checkpoint
-from seqlab.training.start import TrainingSession, plan_summary, run_config
+from seqlab.training.start import TrainingSession, check_out, plan_summary, run_config
 from seqlab.wording import counted
 
 
@@ -98,7 +98,7 @@ def _open_session(
 ) -> TrainingSession:
     """A new run and everything to train it; `held` keeps the lock of its folder."""
     if out is not None and joined().is_writer:  # the others may come when it has begun
-        _check_out(settings, out, overwrite)
+        check_out(settings, out, overwrite, init)
     source = load_run(init) if init is not None else None
     if source is not None:
         _check_vocabulary(settings, source)
@@ -131,15 +131,6 @@ def _check_vocabulary(settings: RunSettings, source: Run) -> None:
             f"--init '{source.path}' is a {there}, whose vocabulary a {here} cannot use: start from a run of the same "
             f"task."
         )
-
-
-def _check_out(settings: RunSettings, out: Path, overwrite: bool) -> None:
-    """UsageError, before anything is read, if no run may begin there."""
-    corpus = settings.corpus
-    files = [Path(item) for item in (*corpus.source, *corpus.validation, *corpus.test) if item not in CORPORA]
-    if any(file.resolve().is_relative_to(out.resolve()) for file in files):
-        raise UsageError(f"'{out}' contains the training text: choose another --out.")
-    refuse_occupied(out, overwrite)
 
 
 def _new_session(

@@ -1,4 +1,4 @@
-"""Before training: the content of config.json, and a summary of the plan."""
+"""Before training: where the run may be, the content of config.json, and a summary of the plan."""
 
 import platform
 from dataclasses import asdict, dataclass
@@ -12,9 +12,11 @@ from seqlab.config import RunSettings
 from seqlab.data.documents.encoded import PairSplit
 from seqlab.data.examples.encoded import ExampleSplit
 from seqlab.distributed.world import joined
+from seqlab.errors import UsageError
 from seqlab.models.model import Model
 from seqlab.models.parameter_count import parameters
-from seqlab.runs.directory import RunDirectory
+from seqlab.registry import CORPORA
+from seqlab.runs.directory import RunDirectory, best_run_path, refuse_occupied
 from seqlab.runs.machine import git_revision
 from seqlab.runs.origins import origins, split_fingerprint
 from seqlab.runs.results import timestamp
@@ -37,6 +39,24 @@ class TrainingSession:
     dataset: AnyDataset
     task: Task
     model: Model
+
+
+def check_out(settings: RunSettings, out: Path, overwrite: bool, init: Path | None) -> None:
+    """UsageError, before anything is read, if no run may begin there."""
+    task = settings.task.settings
+    needed = {
+        "to start from": init,
+        "that is the teacher": task.option("teacher", None),
+        "that chooses negatives": task.mining_run,
+    }
+    for purpose, run in needed.items():
+        if run is not None and best_run_path(Path(run)).resolve() == out.resolve():
+            raise UsageError(f"'{out}' is the run {purpose}, and would be lost: choose another --out.")
+    corpus = settings.corpus
+    files = [Path(item) for item in (*corpus.source, *corpus.validation, *corpus.test) if item not in CORPORA]
+    if any(file.resolve().is_relative_to(out.resolve()) for file in files):
+        raise UsageError(f"'{out}' contains the training text: choose another --out.")
+    refuse_occupied(out, overwrite)
 
 
 def run_config(

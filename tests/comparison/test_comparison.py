@@ -25,7 +25,8 @@ from seqlab.errors import DataError, UsageError
 from seqlab.inspection.backward import gradient_curve
 from seqlab.inspection.memory import divergences
 from seqlab.metrics.metric import ratio
-from seqlab.runs.looks import NAME, describe_looks, read_looks
+from seqlab.runs.directory import LOOKS
+from seqlab.runs.looks import describe_looks, read_looks
 from seqlab.runs.run import load
 from seqlab.training.progress import clock
 
@@ -206,8 +207,8 @@ def test_it_was_audited_and_the_ledger_is_true(small: Comparison):
 def test_looks_at_the_test_part_are_counted_and_shown(small: Comparison, tmp_path: Path):
     copy = tmp_path / "copy"
     shutil.copytree(small.directory, copy, symlinks=True)
-    first = (copy / NAME).read_text(encoding="utf-8").splitlines(keepends=True)[0]
-    (copy / NAME).write_text(first, encoding="utf-8")  # other tests evaluate these runs too
+    first = (copy / LOOKS).read_text(encoding="utf-8").splitlines(keepends=True)[0]
+    (copy / LOOKS).write_text(first, encoding="utf-8")  # other tests evaluate these runs too
     assert describe_looks(read_looks(copy)) == f"1 comparison ({small.directory.name})"
     run = load(copy)
     run.evaluate(split="validation")

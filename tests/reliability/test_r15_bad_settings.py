@@ -159,6 +159,15 @@ def test_a_text_is_not_overwritten_by_the_run_on_it(text: Path, tiny_run: Path, 
     refused(command("train", text, "--out", text, *OPTIONS), 2, str(text))
 
 
+def test_a_run_is_not_overwritten_by_one_that_needs_it(text: Path, tiny_run: Path, command: Command) -> None:
+    before = (tiny_run / "model.safetensors").read_bytes()
+    out = ["--out", f"{tiny_run.parent}/../{tiny_run.parent.name}/{tiny_run.name}", "--overwrite", *OPTIONS]
+    refused(command("train", text, "--init", tiny_run, *out), 2, "is the run to start from, and would be lost")
+    teacher = f"task.teacher={tiny_run}"
+    refused(command("train", text, "--set", teacher, *out), 2, "is the run that is the teacher, and would be lost")
+    assert (tiny_run / "model.safetensors").read_bytes() == before
+
+
 def test_a_cache_that_cannot_be_made(text: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEQLAB_CACHE", str(text / "cache"))
     refused(command("train", text, *OPTIONS), 74, str(text))

@@ -14,7 +14,7 @@ from runs_cases import TEXT, trained
 from seqlab import api
 from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.runs import manifest
-from seqlab.runs.directory import RunDirectory, begin_run, best_run_path, free_run_path, link_best_run
+from seqlab.runs.directory import LOOKS, RunDirectory, begin_run, best_run_path, free_run_path, link_best_run
 from seqlab.runs.lock import LOCK
 
 # --- names ----------------------------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def test_a_replacement_stopped_anywhere_can_be_done_again(tmp_path: Path, monkey
 
     begun = trained(tmp_path, steps=1)
     for number in range(20):  # folders list their files in any order, so the manifest must not be last by chance
-        (begun.path / f"more-{number}").write_text("more")
+        (begun.path / f".more-{number}.tmp").write_text("more")
     stops = 0
     for stop in range(1, 100):
         run = RunDirectory(shutil.copytree(begun.path, tmp_path / f"copy-{stop}"))
@@ -160,6 +160,22 @@ def test_a_replacement_stopped_anywhere_can_be_done_again(tmp_path: Path, monkey
         again = begin_run(run.path, True)
         assert {item.name for item in again.path.iterdir()} <= {manifest.NAME, LOCK}
     assert stops > 8
+
+
+def test_only_what_runs_write_is_replaced(tmp_path: Path) -> None:
+    """Nothing of the user's is removed, and looks at a test split stay counted."""
+    path = trained(tmp_path, steps=1).path
+    (path / "notes.txt").write_text("mine")
+    (path / "onnx").mkdir()
+    before = sorted(path.iterdir())
+    with pytest.raises(UsageError, match=r"also remove what no run has written: notes\.txt, onnx\. Move it"):
+        begin_run(path, True)
+    assert sorted(path.iterdir()) == before
+    (path / "notes.txt").unlink()
+    (path / "onnx").rmdir()
+    (path / LOOKS).write_text("{}")
+    assert {item.name for item in begin_run(path, True).path.iterdir()} <= {manifest.NAME, LOCK, LOOKS}
+    assert (path / LOOKS).is_file()
 
 
 def test_a_first_manifest_that_was_being_written_makes_a_run(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from example_files import write_examples
 from seqlab import api
 from seqlab.data.examples.example import Examples, LabeledText
 from seqlab.errors import DataError, SeqlabWarning
-from seqlab.runs.looks import NAME, describe_looks, looks_at, read_looks, record_comparison, record_evaluation
+from seqlab.runs.directory import LOOKS
+from seqlab.runs.looks import describe_looks, looks_at, read_looks, record_comparison, record_evaluation
 from seqlab.runs.origins import split_fingerprint
 from seqlab.training.progress import Reporter
 
@@ -36,7 +37,7 @@ def test_comparisons_and_evaluations_are_counted(comparison: Path) -> None:
     run = comparison / "runs" / "gru-s0"
     record_evaluation(run, PART)
     record_evaluation(run, PART)
-    assert not (run / NAME).exists()
+    assert not (run / LOOKS).exists()
     beside = comparison.parent / "d"
     beside.mkdir()
     assert len(record_comparison(beside, DATA)) == 4
@@ -75,7 +76,7 @@ def test_a_test_file_given_by_its_own_name_is_looked_at_too(task: str, settings:
 
 def test_what_was_changed_is_not_believed(comparison: Path) -> None:
     record_comparison(comparison, DATA)
-    path = comparison / NAME
+    path = comparison / LOOKS
     path.write_text(path.read_text().replace('"c"', '"b"'))
     with pytest.raises(DataError, match="line 1 was changed"):
         read_looks(comparison)
@@ -86,6 +87,6 @@ def test_what_was_changed_is_not_believed(comparison: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_written_to_is_said(comparison: Path) -> None:
-    (comparison / NAME).mkdir()
+    (comparison / LOOKS).mkdir()
     with pytest.warns(SeqlabWarning, match="this look at the test split is not counted: "):
         record_evaluation(comparison / "runs" / "gru-s0", PART)
