@@ -1,6 +1,8 @@
 """Tokenizers in the format of the `tokenizers` library, which other programs read."""
 
 import json
+import re
+from functools import cache
 from typing import Any
 
 from tokenizers import Regex
@@ -8,19 +10,24 @@ from tokenizers import Tokenizer as Library
 from tokenizers.decoders import ByteLevel as FromBytes
 from tokenizers.decoders import Fuse
 from tokenizers.models import BPE, WordLevel
-from tokenizers.normalizers import Lowercase
+from tokenizers.normalizers import Lowercase, Replace
+from tokenizers.normalizers import Sequence as Normalizers
 from tokenizers.pre_tokenizers import ByteLevel, Sequence, Split
 
 from seqlab.errors import UsageError
 from seqlab.tokenization.bpe import BpeTokenizer, to_letters
 from seqlab.tokenization.byte import ByteTokenizer
 from seqlab.tokenization.char import CharTokenizer
+from seqlab.tokenization.letters import JOINERS, LETTER, character_ranges
 from seqlab.tokenization.tokenizer import Tokenizer
-from seqlab.tokenization.word import WORD, WordTokenizer
+from seqlab.tokenization.word import WordTokenizer, word_pattern
 
 UNKNOWN = "<unknown>"
 MAX_VERIFIED = 5000  # tokens
 SINGLE = Regex(r"[\s\S]")
+CASED = r"[\p{Lu}\p{Ll}\p{Lt}]"
+UNCASED = rf"(?:[\p{{M}}\p{{Lm}}{JOINERS}]|['’](?=[\p{{L}}\p{{N}}\p{{M}}]))*"  # within a word
+FINAL_SIGMA = Regex(rf"{CASED}{UNCASED}\KΣ(?!{UNCASED}{CASED})")  # at the end of a word, as Python lowercases it
 
 
 def to_tokenizers(tokenizer: Tokenizer) -> Library:
@@ -31,9 +38,9 @@ def to_tokenizers(tokenizer: Tokenizer) -> Library:
             exported.pre_tokenizer = Split(SINGLE, "isolated")
         case WordTokenizer(split="words"):
             exported = _by_word(tokenizer.words, tokenizer.unknown)
-            exported.pre_tokenizer = Split(Regex(WORD.pattern), "isolated")
+            exported.pre_tokenizer = Split(Regex(_word_pattern()), "isolated")
             if tokenizer.lowercase:
-                exported.normalizer = Lowercase()
+                exported.normalizer = Normalizers([Replace(FINAL_SIGMA, "ς"), Lowercase()])
         case ByteTokenizer():
             exported = _by_word([to_letters(bytes([value])) for value in range(256)], None)
             exported.pre_tokenizer = Sequence(
@@ -50,6 +57,14 @@ def to_tokenizers(tokenizer: Tokenizer) -> Library:
             spaces = " with split=spaces" if isinstance(tokenizer, WordTokenizer) else ""
             raise UsageError(f"the tokenizer {tokenizer.name}{spaces} has no counterpart in the tokenizers library.")
     return exported
+
+
+@cache
+def _word_pattern() -> str:
+    """Its \\w and \\s written out: those of the library have other characters, such as no ² and ½ in words."""
+    characters = "".join(map(chr, (*range(0xD800), *range(0xE000, 0x110000))))
+    inside = {kind: character_ranges([*map(ord, re.findall(kind, characters))]) for kind in (r"\w", r"\s")}
+    return word_pattern(LETTER.replace(r"\w", inside[r"\w"]), inside[r"\s"])
 
 
 def _by_word(words: Any, unknown: int | None) -> Library:

@@ -23,7 +23,14 @@ from seqlab.tokenization.tokenizer import Ids, Tokenizer, chunk_text, utf8
 
 MAX_VOCAB_SIZE = 2**24
 CHUNK = 1 << 16  # characters split into words at once, which bounds the memory
-WORD = re.compile(rf" ?[{LETTER}]+(?:['’][{LETTER}]+)*| ?[^{LETTER}\s][{MARK}]*|\s")
+
+
+def word_pattern(letter: str = LETTER, space: str = r"\s") -> str:
+    """`letter` and `space`: the insides of character classes."""
+    return rf" ?[{letter}]+(?:['’][{letter}]+)*| ?[^{letter}{space}][{MARK}]*|[{space}]"
+
+
+WORD = re.compile(word_pattern())
 BETWEEN_SPACES = re.compile(r"[^\S\n]*(\S+|\n)")  # a word or the end of a line, after any other spaces
 Split = Literal["words", "spaces"]
 SPACES = "not kept (tokenizer.split=spaces)"

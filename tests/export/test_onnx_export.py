@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from example_files import write_all
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from seqlab import api
@@ -18,6 +18,7 @@ from seqlab.exporters.onnx.graph import Graph
 from seqlab.exporters.tokenizer import to_tokenizers
 from seqlab.registry import TOKENIZERS
 from seqlab.tokenization.tokenizer import Tokenizer
+from seqlab.tokenization.word import WordSettings, WordTokenizer
 
 TEXT = "".join(f"The {w} sat on the {v}; “so?”\n" for w in ("cat", "dog", "hen") for v in ("mat", "hut", "sea")) * 30
 SMALL: dict[str, Any] = {"hidden": 32, "embedding": 16, "batch_size": 8, "window": 16, "threads": 1, "sample_tokens": 0}
@@ -89,6 +90,18 @@ def test_the_library_reads_a_text_as_our_tokenizer_does(name: str, text: str) ->
     assert exported.encode(text, add_special_tokens=False).ids == ours
     if TRAINED_TOKENIZERS[name].unknown not in ours:
         assert exported.decode(ours) == TRAINED_TOKENIZERS[name].decode(np.array(ours, np.int64))
+
+
+SCIENCE = "Add ½ cup: 20 m² of H₂O, note① ΟΔΟΣ ΣΑΣ ‿ x\x1cy don’t नमस्ते"
+
+
+@pytest.mark.filterwarnings("ignore:.*encoded as the unknown token:seqlab.errors.SeqlabWarning")
+@pytest.mark.parametrize("lowercase", [False, True])
+@given(text=st.text(st.sampled_from(SCIENCE) | st.characters(exclude_categories=["Cs"]), max_size=40))
+@example(text=SCIENCE)
+def test_words_are_made_of_the_same_characters(lowercase: bool, text: str) -> None:
+    tokenizer = WordTokenizer.train([SCIENCE], WordSettings(lowercase=lowercase))
+    assert to_tokenizers(tokenizer).encode(text, add_special_tokens=False).ids == tokenizer.encode(text)
 
 
 def example_output(folder: Path, *words: str) -> str:

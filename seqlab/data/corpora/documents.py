@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any, NamedTuple
 
-from seqlab.data.corpora.faults import BROKEN, CRLF, EMPTY, MARKS, NULS, REPEATED, UNDECODABLE, Faults
+from seqlab.data.corpora.faults import BROKEN, CRLF, EMPTY, ENDS, MARKS, NULS, REPEATED, UNDECODABLE, Faults
 from seqlab.data.corpora.source import TextSource
 from seqlab.data.corpora.streams import ByteWindow
 from seqlab.data.encoding import UTF8
@@ -62,13 +62,14 @@ class DocumentReader:
         if not text.strip():
             self.count(EMPTY, place)
             return None
-        text = text if text.endswith("\n") else text + "\n"
+        ended = text if text.endswith("\n") else text + "\n"
         try:
-            raw = text.encode()
+            raw = ended.encode()
         except UnicodeEncodeError:
             self.count(BROKEN, f"{place}: half of a surrogate pair, which is not a character")
             return None
-        return CorpusDocument(text, raw, hashlib.sha256(raw).digest())
+        self.count(ENDS, place, len(ended) - len(text))
+        return CorpusDocument(ended, raw, hashlib.sha256(raw).digest())
 
     def count(self, kind: str, place: str, number: int = 1) -> None:
         self.faults.add(kind, self.source.name, place, number)

@@ -103,10 +103,13 @@ def encode_corpus(
             _encode(pool, jobs, tokenizer, workers)
             encoded = _finish(folder, jobs, sample)
             log(_summary(encoded))
-    refuse_broken(Faults(encoded.faults), encoded.documents(), skip_limit)
+    faults = Faults(encoded.faults)
+    refuse_broken(faults, encoded.documents(), skip_limit)
+    if added := faults.added_note():
+        log(added)
     if key not in _warned_of:
         _warned_of.add(key)
-        for message in (*Faults(encoded.faults).notes(), *encoded.warnings):
+        for message in (*faults.notes(), *encoded.warnings):
             warnings.warn(message, SeqlabWarning, stacklevel=2)
     return encoded
 

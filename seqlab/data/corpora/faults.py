@@ -6,8 +6,8 @@ from typing import Any
 from seqlab.data.file_names import first_names
 from seqlab.wording import counted
 
-UNDECODABLE, EMPTY, BROKEN, REPEATED, CUT, NULS, CRLF, MARKS = (
-    *("undecodable", "empty", "broken", "repeated", "cut", "nuls", "crlf", "marks"),
+UNDECODABLE, EMPTY, BROKEN, REPEATED, CUT, NULS, CRLF, MARKS, ENDS = (
+    *("undecodable", "empty", "broken", "repeated", "cut", "nuls", "crlf", "marks", "ends"),
 )
 # by kind: the sentence, with the number in front of the noun in its forms
 SENTENCES = {
@@ -49,6 +49,11 @@ class Faults:
         """The file of the first fault of a kind, and its place."""
         file, (_, place) = next(iter(self.counts[kind].items()))
         return f"'{file}', {place}"
+
+    def added_note(self) -> str:
+        """What is usual in rows, and changes every count of characters; empty if nothing was added."""
+        added = self.total(ENDS)
+        return f"added {counted(added, 'newline')} after documents that end without one" if added else ""
 
     def notes(self) -> list[str]:
         notes = []

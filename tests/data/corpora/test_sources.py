@@ -5,6 +5,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,16 @@ def test_bad_rows_are_counted_with_their_places(tmp_path: Path) -> None:
     ]
     with pytest.raises(DataError, match=r"6 of 107 rows cannot be read, and at most 5% may be skipped"):
         encode(large_text(path, skip_limit=0.05))
+
+
+def test_added_newlines_are_said(tmp_path: Path) -> None:
+    """Also of a corpus that was encoded before: they are in every count of characters."""
+    texts = [text.rstrip("\n") + "\n" * (at % 4 == 0) for at, text in enumerate(some_texts(40))]
+    path = write_rows(tmp_path / "a.jsonl", texts)
+    for _ in range(2):
+        said: list[str] = []
+        encode(replace(large_text(path), log=said.append))
+        assert "added 30 newlines after documents that end without one" in said
 
 
 def test_undecodable_bytes_are_counted(tmp_path: Path) -> None:
