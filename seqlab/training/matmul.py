@@ -1,18 +1,24 @@
 """Which library multiplies float32 matrices in training: oneDNN where it is measured to be faster on this machine."""
 
+import json
+import os
 from collections.abc import Callable
 from functools import cache, partial
 
 import torch
 from torch import Tensor
 
+from seqlab.cache import cache_directory, read_sealed, warn_of_damage, write_sealed
 from seqlab.config import RunSettings
 from seqlab.distributed.group import from_writer
-from seqlab.errors import UsageError
+from seqlab.errors import SeqlabError, UsageError
 from seqlab.linear import has_onednn, linear, matmul
+from seqlab.runs.machine import machine
+from seqlab.storage import sha256, validated
 from seqlab.training.timing import time_rounds
 
 FASTER = 1.25  # how many times as fast oneDNN has to be: far from 1, so that a run chooses the same every time
+INSTRUCTIONS = ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS")  # variables that limit them
 ROWS, WIDTH = 512, 256  # of the product that is timed, with both gradients
 TIMED_ROUNDS = 5  # at least
 
@@ -35,7 +41,23 @@ def with_measured_matmul(settings: RunSettings, log: Callable[[str], None]) -> R
 
 @cache
 def onednn_speed(threads: int) -> float:
-    """How many times as fast oneDNN is as torch's default, for a linear layer and its gradients on so many threads."""
+    """How many times as fast oneDNN is as torch's default here, for a linear layer and its gradients.
+
+    It is measured once on a machine and kept in the cache, so that runs with the same seed choose the same."""
+    words = [machine(), torch.__version__, torch.backends.cpu.get_cpu_capability(), str(threads)]
+    words += [f"{name}={os.environ.get(name, '')}" for name in INSTRUCTIONS]
+    kept = cache_directory("matmul") / f"{sha256(json.dumps(words).encode())[:32]}.json"
+    if kept.exists():
+        try:
+            return validated(float, read_sealed(kept), kept)
+        except SeqlabError as error:
+            warn_of_damage(error)
+    speed = _measure_speed()
+    write_sealed(kept, speed)
+    return speed
+
+
+def _measure_speed() -> float:
     generator = torch.Generator().manual_seed(0)
     x, weight = (torch.randn(rows, WIDTH, generator=generator).requires_grad_() for rows in (ROWS, WIDTH))
     timed = time_rounds({library: partial(_step, library, x, weight) for library in ("torch", "onednn")}, TIMED_ROUNDS)

@@ -1,5 +1,6 @@
 """Linear layers by oneDNN: the same results as torch's default, and the faster of both is measured, said and kept."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from torch.nn import functional
 
 from seqlab import api
 from seqlab.comparison.execution.progress import ProgressView
-from seqlab.errors import UsageError
+from seqlab.errors import SeqlabWarning, UsageError
 from seqlab.linear import Linear, has_onednn, linear, matmul
 from seqlab.training import matmul as choice
 from seqlab.training.progress import Reporter
@@ -149,8 +150,20 @@ def test_a_comparison_chooses_once_for_all_models(text: Path, tmp_path: Path, mo
 
 
 @needs_onednn
-def test_products_are_timed() -> None:
-    assert choice.onednn_speed(torch.get_num_threads()) > 0
+def test_products_are_timed_once_on_a_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs with the same seed must choose the same library, whatever else the machine does."""
+    measured, timed = [], choice._measure_speed
+    monkeypatch.setattr(choice, "_measure_speed", lambda: measured.append(timed()) or measured[-1])
+    speeds = []
+    for _ in range(2):
+        choice.onednn_speed.cache_clear()  # as in another process
+        speeds.append(choice.onednn_speed(1))
+    assert speeds == [measured[0]] * 2 and measured[0] > 0 and len(measured) == 1
+    (kept,) = (Path(os.environ["SEQLAB_CACHE"]) / "matmul").iterdir()
+    kept.write_text(kept.read_text().replace("content", "damaged"))
+    choice.onednn_speed.cache_clear()
+    with pytest.warns(SeqlabWarning, match="the cache is damaged and made anew"):
+        assert choice.onednn_speed(1) == measured[1]
 
 
 def test_what_cannot_apply_is_refused(text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
