@@ -85,11 +85,11 @@ def measure_machine(rounds: int) -> Machine:
     return Machine({name: 2 * SQUARE**3 / seconds for name, seconds in fastest_product.items()}, 2 * 4 * COPIED / copy)
 
 
-def make_step(arch: str, precision: str) -> TrainingStep:
+def make_step(arch: str, *changes: tuple[str, str]) -> TrainingStep:
     rates = {"model.embedding": 128, "model.embedding_dropout": RATE, "model.output_dropout": RATE}
     options = {f"backbone.{key}": value for key, value in SIZES[arch].items()}
     rates |= {"backbone.dropout": RATE} if SIZES[arch].get("layers", 1) > 1 else {}
-    return training_step(arch, [*rates.items(), *options.items(), ("train.precision", precision)])
+    return training_step(arch, [*rates.items(), *options.items(), *changes])
 
 
 def least_bytes(training: TrainingStep) -> int:
@@ -126,7 +126,7 @@ def shares_of(training: TrainingStep) -> dict[str, float]:
 def measure_points(rounds: int) -> list[Point]:
     points = []
     for arch in SIZES:
-        made = {precision: make_step(arch, precision) for precision in ("float32", "bf16")}
+        made = {precision: make_step(arch, ("train.precision", precision)) for precision in ("float32", "bf16")}
         best = fastest({precision: step_of(training) for precision, training in made.items()}, rounds)
         for precision, training in made.items():
             model = training.model

@@ -46,25 +46,25 @@ class OneBatch(LanguageTask):
         return self.fixed
 
 
-def make_batch(ragged: bool) -> TextBatch:
+def make_batch(ragged: bool, rows: int = BATCH, window: int = WINDOW) -> TextBatch:
     """Ragged rows have between half and all of the window, as batches of sorted lines would at worst."""
     draw = torch.Generator().manual_seed(0)
-    ids_BT = torch.randint(VOCABULARY, (BATCH, WINDOW + 1), generator=draw)
+    ids_BT = torch.randint(VOCABULARY, (rows, window + 1), generator=draw)
     inputs_BT, targets_BT = ids_BT[:, :-1].contiguous(), ids_BT[:, 1:].contiguous()
     if not ragged:
         return TextBatch(inputs_BT, targets_BT)
-    lengths_B = torch.randint(WINDOW // 2, WINDOW + 1, (BATCH,), generator=draw)
-    lengths_B[0] = WINDOW
-    mask_BT = torch.arange(WINDOW) < lengths_B[:, None]
+    lengths_B = torch.randint(window // 2, window + 1, (rows,), generator=draw)
+    lengths_B[0] = window
+    mask_BT = torch.arange(window) < lengths_B[:, None]
     return TextBatch(inputs_BT, targets_BT.masked_fill(~mask_BT, NOT_SCORED), mask_BT)
 
 
-def training_step(arch: str, changes: list[tuple[str, Any]], ragged: bool = False) -> TrainingStep:
+def training_step(arch: str, changes: list[tuple[str, Any]], batch: TextBatch | None = None) -> TrainingStep:
     """As a run would make it."""
     base = {"corpus": {"source": ["none"]}, "train": {"steps": 1}}
     settings: RunSettings = build_settings(base, [("backbone.name", arch), *changes])
     settings = with_measured_matmul(settings, lambda _: None)
-    task = OneBatch(settings.task.settings, make_batch(ragged))
+    task = OneBatch(settings.task.settings, batch or make_batch(ragged=False))
     model = build_model(settings, VOCABULARY)
     return TrainingStep(model, task, settings.train)
 
@@ -80,7 +80,7 @@ def step_of(training: TrainingStep) -> Step:
 def our_step(arch: str, implementation: str = "fused", ragged: bool = False) -> Step:
     """One step of the trainer, as a run takes it."""
     changes = [("backbone.hidden", HIDDEN), ("backbone.implementation", implementation), ("model.embedding", EMBEDDING)]
-    return step_of(training_step(arch, changes, ragged))
+    return step_of(training_step(arch, changes, make_batch(ragged)))
 
 
 class Direct(nn.Module):
