@@ -52,12 +52,12 @@ def onednn_speed(threads: int) -> float:
             return validated(float, read_sealed(kept), kept)
         except SeqlabError as error:
             warn_of_damage(error)
-    speed = _measure_speed()
+    speed = time_products()
     write_sealed(kept, speed)
     return speed
 
 
-def _measure_speed() -> float:
+def time_products() -> float:
     generator = torch.Generator().manual_seed(0)
     x, weight = (torch.randn(rows, WIDTH, generator=generator).requires_grad_() for rows in (ROWS, WIDTH))
     timed = time_rounds({library: partial(_step, library, x, weight) for library in ("torch", "onednn")}, TIMED_ROUNDS)

@@ -152,8 +152,8 @@ def test_a_comparison_chooses_once_for_all_models(text: Path, tmp_path: Path, mo
 @needs_onednn
 def test_products_are_timed_once_on_a_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs with the same seed must choose the same library, whatever else the machine does."""
-    measured, timed = [], choice._measure_speed
-    monkeypatch.setattr(choice, "_measure_speed", lambda: measured.append(timed()) or measured[-1])
+    measured, timed = [], choice.time_products
+    monkeypatch.setattr(choice, "time_products", lambda: measured.append(timed()) or measured[-1])
     speeds = []
     for _ in range(2):
         choice.onednn_speed.cache_clear()  # as in another process
