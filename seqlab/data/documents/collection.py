@@ -1,7 +1,7 @@
 """A collection: documents, queries, and which documents answer which query, in splits.
 
 The files are those of BEIR: `corpus.jsonl` and `queries.jsonl` with an object per line, and in `qrels/` a table for
-each split, whose columns are query, document and relevance. Each may be gzipped.
+each split, whose columns are query, document and relevance (qrels.py). Each may be gzipped.
 """
 
 import hashlib
@@ -15,15 +15,15 @@ from typing import Any
 
 from seqlab.data.documents.document import Document, Qrels, Query
 from seqlab.data.documents.fixes import DocumentFixes
+from seqlab.data.documents.qrels import read_qrels
 from seqlab.data.documents.read import read_documents
-from seqlab.data.examples.lines import BadRow, Location, numbered_lines, quote_list
+from seqlab.data.examples.lines import quote_list
 from seqlab.data.file_names import shorten
-from seqlab.data.files import InputFixes, existing_path
+from seqlab.data.files import existing_path
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.wording import counted
 
 SPLIT_FILES = {"train": "train", "validation": "dev", "test": "test"}  # split -> name of its file in qrels/
-HEADINGS = ("score", "relevance", "rel", "label", "grade")  # of the last column, on a first line that is no judgment
 QUERY_FIELDS = {"id": ("query_id", "qid"), "text": ("query", "question")}  # besides the names that documents have
 LAYOUT = "corpus.jsonl, queries.jsonl and qrels/ with train.tsv, dev.tsv or test.tsv (the layout of BEIR)"
 
@@ -151,40 +151,6 @@ def read_queries(path: str | Path, fixes: DocumentFixes | None = None) -> list[Q
     if fixes is not None:  # other columns, equal texts and titles matter where documents are searched, not in queries
         fixes.remarks += replace(own, unused={}, equal=0, without_text=0).notes()
     return queries
-
-
-def read_qrels(path: str | Path, fixes: InputFixes | None = None) -> dict[str, dict[str, int]]:
-    """The judgments of a table with three columns (BEIR) or four (TREC, whose second one is ignored)."""
-    found = existing_path(str(path))
-    if found is None or not found.is_file():
-        raise MissingInput(f"there is no file '{shorten(str(path))}': expected judgments, such as qrels/test.tsv.")
-    qrels: dict[str, dict[str, int]] = {}
-    for number, line in numbered_lines(found, InputFixes() if fixes is None else fixes):
-        if not line.strip() or (number == 1 and _is_header(line)):
-            continue
-        query, document, relevance = _judgment(Location(found, number), line)
-        if qrels.setdefault(query, {}).setdefault(document, relevance) != relevance:
-            reason = f"query '{query}' and document '{document}' have two judgments: {qrels[query][document]} and"
-            raise BadRow(Location(found, number), f"{reason} {relevance}. Keep one of them.")
-    if not qrels:
-        raise DataError(f"'{found}' has no judgment: expected lines of query, document and relevance.")
-    return qrels
-
-
-def _judgment(location: Location, line: str) -> tuple[str, str, int]:
-    fields = line.split("\t") if "\t" in line else line.split()
-    if len(fields) not in (3, 4):
-        raise BadRow(location, f"expected query, document and relevance, separated by tabs; given: {shorten(line, 80)}")
-    query, document = fields[0].strip(), fields[-2].strip()
-    try:
-        return query, document, int(fields[-1])
-    except ValueError:
-        relevance = shorten(fields[-1].strip(), 40)
-        raise BadRow(location, f"the relevance '{relevance}' is not a whole number, such as 0 or 1.") from None
-
-
-def _is_header(line: str) -> bool:
-    return line.split()[-1].lower() in HEADINGS
 
 
 def _file(folder: Path, name: str) -> Path | None:

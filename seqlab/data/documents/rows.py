@@ -122,10 +122,11 @@ def _columns(
 
 def _alike(known: Sequence[str], names: Sequence[str]) -> list[str]:
     """The columns whose names have the letters of a known one, as "Abstract Note" and "abstract_note" have."""
-    return [name for one in known for name in names if name != one and _letters(name) == _letters(one)]
+    return [name for one in known for name in names if name != one and letters_of(name) == letters_of(one)]
 
 
-def _letters(name: str) -> str:
+def letters_of(name: str) -> str:
+    """The name of a column without its case and marks."""
     return re.sub(r"[\W_]", "", name.casefold())
 
 
