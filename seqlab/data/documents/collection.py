@@ -17,6 +17,7 @@ from seqlab.data.documents.document import Document, Qrels, Query
 from seqlab.data.documents.fixes import DocumentFixes
 from seqlab.data.documents.qrels import read_qrels
 from seqlab.data.documents.read import read_documents
+from seqlab.data.documents.rows import FIELDS
 from seqlab.data.examples.lines import quote_list
 from seqlab.data.file_names import shorten
 from seqlab.data.files import existing_path
@@ -24,7 +25,10 @@ from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.wording import counted
 
 SPLIT_FILES = {"train": "train", "validation": "dev", "test": "test"}  # split -> name of its file in qrels/
-QUERY_FIELDS = {"id": ("query_id", "qid"), "text": ("query", "question")}  # besides the names that documents have
+QUERY_FIELDS = {  # the names of their columns, the first that a file has; a title is no part of a query
+    "id": ("query_id", "qid", *FIELDS["id"]),
+    "text": ("query", "question", *FIELDS["text"]),
+}
 LAYOUT = "corpus.jsonl, queries.jsonl and qrels/ with train.tsv, dev.tsv or test.tsv (the layout of BEIR)"
 
 
@@ -144,12 +148,16 @@ def match_queries(
 
 
 def read_queries(path: str | Path, fixes: DocumentFixes | None = None) -> list[Query]:
-    """The queries of JSON lines or of a table: `_id`, `id` or `qid`, and `text` or `query`."""
-    own = DocumentFixes(to_name_text="Rename the column of the queries to text.", more_columns=QUERY_FIELDS)
+    """The queries of JSON lines or of a table, by the first known names of an id and a text."""
+    own = DocumentFixes(
+        to_name_text="Rename the column of the queries to text.",
+        known_columns=QUERY_FIELDS,
+        layout_columns=("metadata", "split"),  # the judgments have the splits
+    )
     own.skip_limit = own.skip_limit if fixes is None else fixes.skip_limit
     queries = [Query(document.id, document.text) for document in read_documents([path], own)]
-    if fixes is not None:  # other columns, equal texts and titles matter where documents are searched, not in queries
-        fixes.remarks += replace(own, unused={}, equal=0, without_text=0).notes()
+    if fixes is not None:  # equal texts matter where documents are searched, not in queries
+        fixes.remarks += replace(own, equal=0).notes()
     return queries
 
 

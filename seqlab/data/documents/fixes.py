@@ -30,9 +30,8 @@ class DocumentFixes(InputFixes):
 
     skip_limit: float = SKIP_LIMIT
     to_name_text: str = NAME_IT  # what to do about a table without a column of texts, where a command has no --column
-    more_columns: Mapping[str, tuple[str, ...]] = field(
-        default_factory=dict
-    )  # known names of queries, by what they are
+    known_columns: Mapping[str, tuple[str, ...]] | None = None  # names of id and text, where no documents are read
+    layout_columns: tuple[str, ...] = ("metadata",)  # of BEIR, which nobody expects to be searched
     unreadable: dict[str, str] = field(default_factory=dict)  # files of a folder, and why
     unused: dict[tuple[str, ...], list[str]] = field(default_factory=dict)  # columns that are not read, and files
     without_id: dict[str, int] = field(default_factory=dict)  # rows of files that have ids in other rows

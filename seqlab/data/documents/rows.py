@@ -28,7 +28,6 @@ FIELDS = {  # the names of the columns that are read, the first that a table has
     "title": ("title", "heading", "name"),
     "text": ("text", "body", "contents", "content", "abstract", "abstract_note"),
 }
-LAYOUT_COLUMNS = ("metadata",)  # of collections in the layout of BEIR, which nobody expects to be searched
 
 
 def row_documents(
@@ -54,8 +53,8 @@ def row_documents(
     if "text" not in found:
         raise _without_texts(path, names, sample, fixes)
     requested = columns.get("id")
-    known = (*FIELDS["id"], *fixes.more_columns.get("id", ()))
-    ids = (requested,) if requested is not None and requested == found.get("id") else (*known, *_alike(known, names))
+    known = (fixes.known_columns or FIELDS)["id"]
+    ids = (requested,) if requested is not None and requested == found.get("id") else (*_known(known, names), *known)
     return _numbered_rows(path, rows, names, found, ids, fixes)
 
 
@@ -82,7 +81,7 @@ def _numbered_rows(
         yield row.location.line, document
     if read[None] and len(read) > 1:
         fixes.without_id[str(path)] = read[None]
-    if unused := tuple(name for name in names if name not in {*found.values(), *read, *LAYOUT_COLUMNS}):
+    if unused := tuple(name for name in names if name not in {*found.values(), *read, *fixes.layout_columns}):
         fixes.unused.setdefault(unused, []).append(str(path))
 
 
@@ -104,8 +103,7 @@ def _columns(
 ) -> dict[str, str]:
     """The column of each field that there is, as the file names it."""
     found: dict[str, str] = {}
-    for name, usual in FIELDS.items():
-        known = (*usual, *fixes.more_columns.get(name, ()))
+    for name, known in (fixes.known_columns or FIELDS).items():
         wanted = requested.get(name)
         if wanted is not None and wanted in names:
             fixes.named_columns.add(wanted)
@@ -114,15 +112,19 @@ def _columns(
             wanted = None
         elif wanted is not None:
             raise DataError(f"'{path}' has no column '{wanted}': there is {quote_list(names) or 'none'}.")
-        column = wanted or next((one for one in (*known, *_alike(known, names)) if one in names), None)
+        column = wanted or next(iter(_known(known, names)), None)
         if column is not None:
             found[name] = column
     return found
 
 
-def _alike(known: Sequence[str], names: Sequence[str]) -> list[str]:
-    """The columns whose names have the letters of a known one, as "Abstract Note" and "abstract_note" have."""
-    return [name for one in known for name in names if name != one and letters_of(name) == letters_of(one)]
+def _known(known: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The columns with known names, in the order of these. One with the same letters, as "Abstract Note" has those of
+    "abstract_note", comes before the next name."""
+    letters = [letters_of(name) for name in known]
+    found = [name for name in names if letters_of(name) in letters]
+    exact = {name: place for place, name in enumerate(known)}
+    return sorted(found, key=lambda name: (letters.index(letters_of(name)), exact.get(name, len(known))))
 
 
 def letters_of(name: str) -> str:
@@ -136,8 +138,9 @@ def _without_texts(
     if nested := nested_documents_advice(sample, str(path)):
         reason = nested.replace(shlex.quote(str(path)), "FILE")  # one for all such files
         return Unusable(f"'{path}' has no column of texts, there is {quote_list(names)}. {nested}", reason)
+    known = (fixes.known_columns or FIELDS)["text"]
     return Unusable(
-        f"'{path}' has no column of texts: expected one named {', '.join(FIELDS['text'])}, there is "
+        f"'{path}' has no column of texts: expected one named {', '.join(known)}, there is "
         f"{quote_list(names) or 'none'}. {fixes.to_name_text}",
         f"a table without a column of texts{'; --column text=NAME names one' if fixes.can_name_columns else ''}",
     )
@@ -153,7 +156,7 @@ def _row(row: TableRow, columns: Mapping[str, str], id_column: str | None) -> Do
     except BadRow as fault:
         return fault
     if not text.strip() and not title.strip():
-        return BadRow(row.location, "it has neither text nor title.")
+        return BadRow(row.location, f"it has {'neither text nor title' if 'title' in columns else 'no text'}.")
     return Document(name, text, title.strip())
 
 

@@ -235,6 +235,39 @@ def test_columns_of_queries_have_names_of_their_own(tmp_path: Path, header: str)
     assert fixes.notes() == []
 
 
+@pytest.mark.parametrize(
+    ("header", "row", "unread"),
+    [
+        ("id\tquery\ttext", "q7\twho swims?\tFind one.", "column 'text' of q.tsv not read"),
+        ("text\tTitle\tid\tQuery", "Find one.\tOtters\tq7\twho swims?", "columns 'text', 'Title' of q.tsv not read"),
+        ("_id\ttitle\ttext", "q7\tOtters\twho swims?", "column 'title' of q.tsv not read"),
+        ("id\tqid\tquestion\tanswer", "1\tq7\twho swims?\totters", "columns 'id', 'answer' of q.tsv not read"),
+        ("_id\ttext\tmetadata\tsplit", "q7\twho swims?\t{}\ttrain", ""),
+    ],
+)
+def test_a_query_is_read_before_other_texts_and_what_is_not_read_is_said(
+    tmp_path: Path, header: str, row: str, unread: str
+) -> None:
+    (tmp_path / "q.tsv").write_text(f"{header}\n{row}\n", encoding="utf-8")
+    fixes = DocumentFixes()
+    assert read_queries(tmp_path / "q.tsv", fixes) == [Query("q7", "who swims?")]
+    assert fixes.notes() == ([unread] if unread else [])
+
+
+def test_a_query_without_a_text_is_not_asked_by_its_title(tmp_path: Path) -> None:
+    rows = [{"_id": f"{number}", "title": "Otters", "text": "who swims?" if number else ""} for number in range(20)]
+    (tmp_path / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    fixes = DocumentFixes()
+    assert len(read_queries(tmp_path / "q.jsonl", fixes)) == 19
+    assert "(line 1: it has no text)" in " ".join(fixes.notes())
+
+
+def test_a_known_name_in_another_form_comes_before_the_next_name(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("content,Text,name,Title\nshort,They swim.,a.b,Otters\n", encoding="utf-8")
+    (document,) = read_documents([tmp_path / "a.csv"])
+    assert (document.title, document.text) == ("Otters", "They swim.")
+
+
 def test_ids_of_queries_are_none_of_documents(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("qid\ttext\nq7\tThey swim.\nq7\tThey bark.\n", encoding="utf-8")
     assert len({document.id for document in read_documents([tmp_path / "a.tsv"])}) == 2
