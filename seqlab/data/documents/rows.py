@@ -13,9 +13,10 @@ from seqlab.data.documents.document import Document
 from seqlab.data.documents.fixes import DocumentFixes, Unusable
 from seqlab.data.examples.columns import LABELED
 from seqlab.data.examples.json_forms import form_of_file, form_of_line
-from seqlab.data.examples.json_lines import TableRow, parse_object, type_name
+from seqlab.data.examples.json_lines import TableRow, note_repeated_keys, parse_object, type_name
 from seqlab.data.examples.lines import JSON_LINES, BadRow, Location, numbered_lines, quote_list
 from seqlab.data.examples.lines import suffix as suffix_of
+from seqlab.data.examples.repeated_columns import RENAME, repeated
 from seqlab.data.examples.tables import KEYED_OBJECTS, open_table
 from seqlab.data.file_layout import SAMPLE_BYTES
 from seqlab.data.files import read_beginning
@@ -36,9 +37,10 @@ def row_documents(
     """The rows of a table, whose columns may be named; those that are not required are read where there are some.
 
     JSON lines are read one by one, so that memory is bounded for a file of any size."""
+    twice: list[str] = []  # keys of JSON objects
     if suffix_of(path) in JSON_LINES:
         lines = ((Location(path, number), line) for number, line in numbered_lines(path, fixes) if line.strip())
-        rows: Iterator[TableRow | BadRow] = (parse_object(location, line) for location, line in lines)
+        rows: Iterator[TableRow | BadRow] = (parse_object(location, line, twice) for location, line in lines)
         first = [row for _, row in zip(range(KEYED_OBJECTS), rows, strict=False)]
         if not first:
             raise Unusable(f"'{path}' is empty. Expected one JSON object per line.", "empty")
@@ -55,7 +57,9 @@ def row_documents(
     requested = columns.get("id")
     known = (fixes.known_columns or FIELDS)["id"]
     ids = (requested,) if requested is not None and requested == found.get("id") else (*_known(known, names), *known)
-    return _numbered_rows(path, rows, names, found, ids, fixes)
+    if said := repeated(names, found.values()):
+        raise Unusable(f"'{path}': {said}. {RENAME}", said)
+    return _numbered_rows(path, rows, names, found, ids, twice, fixes)
 
 
 def _numbered_rows(
@@ -64,6 +68,7 @@ def _numbered_rows(
     names: Sequence[str],
     found: Mapping[str, str],
     ids: Sequence[str],
+    twice: Sequence[str],
     fixes: DocumentFixes,
 ) -> Iterator[tuple[int, Document | BadRow]]:
     """The documents with their lines. Which columns were not read is known at the end: files that were joined may name
@@ -79,6 +84,7 @@ def _numbered_rows(
         if isinstance(document, Document):
             read[column] += 1
         yield row.location.line, document
+    note_repeated_keys(path, twice, fixes)
     if read[None] and len(read) > 1:
         fixes.without_id[str(path)] = read[None]
     if unused := tuple(name for name in names if name not in {*found.values(), *read, *fixes.layout_columns}):

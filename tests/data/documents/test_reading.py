@@ -268,6 +268,36 @@ def test_a_known_name_in_another_form_comes_before_the_next_name(tmp_path: Path)
     assert (document.title, document.text) == ("Otters", "They swim.")
 
 
+@pytest.mark.parametrize(("header", "columns", "name"), [
+    ("id,title,text,text", None, "text"),
+    ("id,id,title,text", None, "id"),
+    ("id,text,Comment,Comment", {"text": "Comment"}, "Comment"),
+])  # fmt: skip
+def test_a_column_of_documents_named_twice_is_refused(
+    tmp_path: Path, header: str, columns: dict[str, str] | None, name: str
+) -> None:
+    (tmp_path / "a.csv").write_text(f"{header}\nk1,k2,otter,seal\n", encoding="utf-8")
+    (tmp_path / "b.txt").write_text("The otter swims.", encoding="utf-8")
+    with pytest.raises(DataError, match=rf"a\.csv': 2 columns are named '{name}'. Rename all but one"):
+        read(tmp_path / "a.csv", columns=columns)
+    if columns is None:
+        assert read(tmp_path)[1] == [f"left out 1 file (2 columns are named '{name}'): a.csv"]
+
+
+def test_columns_named_twice_that_are_not_read_are_no_fault(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,text,Comment,Comment\nk1,They swim.,yes,no\n", encoding="utf-8")
+    documents, notes = read(tmp_path / "a.csv")
+    assert documents == [Document("k1", "They swim.")]
+    assert notes == ["columns 'Comment', 'Comment' of a.csv not read (--column text=NAME reads another)"]
+
+
+def test_keys_of_documents_that_are_repeated_are_said(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"id": "1", "text": "otter", "text": "seal"}\n', encoding="utf-8")
+    documents, notes = read(tmp_path / "a.jsonl")
+    assert documents == [Document("1", "seal")]
+    assert notes == ["keys that an object of a.jsonl has twice: 1 ('text'); the last counts"]
+
+
 def test_ids_of_queries_are_none_of_documents(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("qid\ttext\nq7\tThey swim.\nq7\tThey bark.\n", encoding="utf-8")
     assert len({document.id for document in read_documents([tmp_path / "a.tsv"])}) == 2

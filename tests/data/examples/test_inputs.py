@@ -36,6 +36,13 @@ def test_a_table_is_read_as_evaluate_reads_it_whatever_its_suffix(write, content
     assert texts == [example.input for example in scored] == TEXTS
 
 
+@pytest.mark.parametrize(("header", "column"), [("text,label,text", None), ("text,label,text", "Text"), ("a,b,a", "a")])
+def test_a_column_of_inputs_named_twice_is_refused(write, header, column):
+    path = write("a.csv", f"{header}\nthe film was good,pos,the meal was bad\n")
+    with pytest.raises(DataError, match=r"line 1: 2 columns are named '(text|a)'\. Rename all but one"):
+        read_inputs("labeled", path, column, InputFixes())
+
+
 def test_lines_that_are_read_as_texts_are_said(write):
     fixes = InputFixes()
     lines = "I liked the text, and the label\nyes, it was good\n"
