@@ -11,6 +11,7 @@ from typing import Any
 
 from seqlab.data.documents.document import Document
 from seqlab.data.documents.fixes import DocumentFixes, Unusable
+from seqlab.data.documents.headerless import headerless_advice, requested_positions
 from seqlab.data.examples.columns import LABELED
 from seqlab.data.examples.json_forms import form_of_file, form_of_line
 from seqlab.data.examples.json_lines import TableRow, note_repeated_keys, parse_object, type_name
@@ -49,7 +50,8 @@ def row_documents(
         sample = [row.fields for row in first if isinstance(row, TableRow)]
         names = list(dict.fromkeys(key for fields in sample for key in fields))
     else:
-        table = open_table(path, LABELED, fixes)
+        usual = [name for usual in (fixes.known_columns or FIELDS).values() for name in usual]
+        table = open_table(path, LABELED, fixes, requested_positions(path, columns, usual, required))
         rows, names, sample = iter(table.all_rows()), table.names, table.sample()
     found = _columns(path, names, columns, fixes, required)
     if "text" not in found:
@@ -144,10 +146,13 @@ def _without_texts(
     if nested := nested_documents_advice(sample, str(path)):
         reason = nested.replace(shlex.quote(str(path)), "FILE")  # one for all such files
         return Unusable(f"'{path}' has no column of texts, there is {quote_list(names)}. {nested}", reason)
-    known = (fixes.known_columns or FIELDS)["text"]
+    fields = fixes.known_columns or FIELDS
+    known, first = fields["text"], {field: usual[0] for field, usual in fields.items()}
+    advice = "" if suffix_of(path) in JSON_LINES else headerless_advice(path, fixes.can_name_columns, first)
+    end = "" if fixes.to_name_text.endswith(".") else "."
     return Unusable(
         f"'{path}' has no column of texts: expected one named {', '.join(known)}, there is "
-        f"{quote_list(names) or 'none'}. {fixes.to_name_text}",
+        f"{quote_list(names) or 'none'}. {fixes.to_name_text}{advice and f'{end} {advice}'}",
         f"a table without a column of texts{'; --column text=NAME names one' if fixes.can_name_columns else ''}",
     )
 
