@@ -19,8 +19,9 @@ from seqlab.data.documents.qrels import read_qrels
 from seqlab.data.documents.read import read_documents
 from seqlab.data.documents.rows import FIELDS
 from seqlab.data.examples.lines import quote_list
-from seqlab.data.file_names import shorten
+from seqlab.data.file_names import first_names, shorten
 from seqlab.data.files import existing_path
+from seqlab.data.split_files import SPLIT_WORDS
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.wording import counted
 
@@ -75,8 +76,7 @@ def read_collection(folder: str | Path) -> Collection:
     found = existing_path(str(folder))
     if found is None or not found.is_dir():
         raise MissingInput(f"there is no folder '{shorten(str(folder))}': expected one with {LAYOUT}.")
-    files = {split: _file(found, f"qrels/{name}.tsv") for split, name in SPLIT_FILES.items()}
-    files = {split: path for split, path in files.items() if path is not None}
+    files, unread = _judgment_files(found)
     corpus, asked = _file(found, "corpus.jsonl"), _file(found, "queries.jsonl")
     if corpus is None or asked is None or not files:
         lacking = {"corpus.jsonl": corpus, "queries.jsonl": asked, "table of judgments in qrels/": files}
@@ -88,6 +88,8 @@ def read_collection(folder: str | Path) -> Collection:
     queries = read_queries(asked, fixes)
     judged = {split: read_qrels(path, fixes) for split, path in files.items()}
     notes = fixes.notes()
+    if unread:
+        notes.append(f"not read in the judgments of {found}: {first_names(unread)}")
     known = {document.id for document in documents}
     by_split: dict[str, Sequence[Query]] = {}
     for split, qrels in judged.items():
@@ -159,6 +161,19 @@ def read_queries(path: str | Path, fixes: DocumentFixes | None = None) -> list[Q
     if fixes is not None:  # equal texts matter where documents are searched, not in queries
         fixes.remarks += replace(own, equal=0).notes()
     return queries
+
+
+def _judgment_files(folder: Path) -> tuple[dict[str, Path], list[str]]:
+    """The table of each split, and the files beside them: BEIR's name comes first, then others of the split."""
+    there = sorted(path for path in folder.glob("qrels/*") if path.is_file() and not path.name.startswith("."))
+    by_name = {path.name.lower(): path for path in there}
+    files: dict[str, Path] = {}
+    for split, usual in SPLIT_FILES.items():
+        words = [usual, *(word for word, meaning in SPLIT_WORDS.items() if meaning == split)]
+        names = [f"{word}.tsv{packed}" for word in words for packed in ("", ".gz")]
+        if found := next((by_name[name] for name in names if name in by_name), None):
+            files[split] = found
+    return files, [str(path) for path in there if path not in files.values()]
 
 
 def _file(folder: Path, name: str) -> Path | None:

@@ -70,6 +70,20 @@ def test_the_columns_of_judgments_are_those_that_the_header_names(tmp_path, tabl
     assert fixes.notes() == (notes or [])
 
 
+@pytest.mark.parametrize("name", ["valid", "validation", "Val"])
+def test_judgments_of_a_split_have_any_of_its_names(tmp_path, name):
+    collection = read_collection(write(tmp_path, training="1\td1\t1\n", **{name: "2\td2\t1\n"}, test="3\td2\t1\n"))
+    assert collection.facts()["queries"] == {"train": 1, "validation": 1, "test": 1}
+    assert not collection.notes
+
+
+def test_files_beside_the_judgments_are_said_not_to_be_read(tmp_path):
+    folder = write(tmp_path, dev="1\td1\t1\n", valid="2\td2\t1\n", test="2\td2\t1\n3\td2\t1\n", extra="3\td2\t1\n")
+    collection = read_collection(folder)
+    assert [query.id for query in collection.queries["validation"]] == ["1"]
+    assert collection.notes == (f"not read in the judgments of {folder}: extra.tsv, valid.tsv",)
+
+
 def test_unknown_ids_are_counted_and_said(tmp_path):
     """A query without text cannot be asked; a relevant document that does not exist is never found."""
     collection = read_collection(write(tmp_path, test="1\td1\t1\n1\tgone\t1\n9\td1\t1\n8\td1\t1\n"))
