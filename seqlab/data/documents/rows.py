@@ -85,6 +85,7 @@ def _numbered_rows(
         document = _row(row, found, column)
         if isinstance(document, Document):
             read[column] += 1
+            fixes.read_row(document.text)
         yield row.location.line, document
     note_repeated_keys(path, twice, fixes)
     if read[None] and len(read) > 1:

@@ -298,6 +298,17 @@ def test_keys_of_documents_that_are_repeated_are_said(tmp_path: Path) -> None:
     assert notes == ["keys that an object of a.jsonl has twice: 1 ('text'); the last counts"]
 
 
+def test_texts_of_rows_that_are_none_or_have_tags_are_said(tmp_path: Path) -> None:
+    texts = ["NULL", "<p class='a'>zebra &amp; yak</p><br/>", "write to <otter@x.org> if a < b", "$\\theta$ and $\\nu$"]
+    rows = [{"_id": f"{number}", "title": f"t{number}", "text": text} for number, text in enumerate(texts)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert read(tmp_path / "a.jsonl")[1] == [
+        "1 of the 4 texts has tags or entities, such as '<p class='a'>' (1), '&amp;' (1), '</p>' (1): they are read "
+        "as part of the text",
+        "1 text may stand for a missing one, 'NULL' (1). Delete such rows if so",
+    ]
+
+
 def test_ids_of_queries_are_none_of_documents(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("qid\ttext\nq7\tThey swim.\nq7\tThey bark.\n", encoding="utf-8")
     assert len({document.id for document in read_documents([tmp_path / "a.tsv"])}) == 2
