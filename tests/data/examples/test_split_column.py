@@ -193,6 +193,16 @@ def test_labels_are_those_of_the_training_rows(write):
         open_examples("labeled", corpus(write("b.csv", "text,label,split\n" + rows + "text x,c,test\n")))
 
 
+@pytest.mark.parametrize(("every", "advice"), [
+    (4, "to test on the rows with '测试': --set 'corpus.split_column=split=测试'"),
+    (2, "name the value of the test rows, one of '测试', '训练': --set corpus.split_column=split=VALUE"),
+])  # fmt: skip
+def test_the_value_of_test_rows_is_not_guessed_from_unknown_words(write, every, advice):
+    rows = "".join(f"text {at},{'ab'[at // 7 % 2]},{'训练' if at % every else '测试'}\n" for at in range(60))
+    notes = open_examples("labeled", corpus(write("a.csv", "text,label,split\n" + rows))).notes
+    assert f"'split' {NOT_HELD_OUT} {advice}" in notes[0]
+
+
 def test_the_user_names_the_value_of_test_rows(write):
     path = write("a.csv", table([str(number) for number in range(10)], "fold"))
     result = open_examples("labeled", corpus(path, split_column="fold=9"))
