@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from seqlab.data.alike import NUMBER
 from seqlab.data.documents.rows import letters_of
-from seqlab.data.examples.lines import BadRow, Location, numbered_lines, quote_list
+from seqlab.data.examples.lines import COMMENTS, BadRow, Location, numbered_lines, quote_list
 from seqlab.data.file_names import shorten
 from seqlab.data.files import InputFixes, existing_path
 from seqlab.errors import DataError, MissingInput
@@ -46,6 +46,11 @@ def read_qrels(path: str | Path, fixes: InputFixes | None = None) -> dict[str, d
         if not line.strip():
             continue
         if places is None:
+            if line.startswith("#") and not _ends_in_number(line):
+                line = line.lstrip("# ")
+                if len(_places_of(_header(line))) < len(COLUMNS):
+                    fixes.passed_over[COMMENTS] += 1
+                    continue
             places = _Places()
             if header := _header(line):
                 places = _named_places(Location(found, number), header, fixes)
@@ -62,19 +67,28 @@ def read_qrels(path: str | Path, fixes: InputFixes | None = None) -> dict[str, d
 def _header(line: str) -> list[str]:
     """The names of the columns, if one of them is known and the line does not end in a number, as judgments do."""
     fields = _fields(line)
-    known = {letters_of(name) for names in COLUMNS.values() for name in names}
-    return fields if known & {*map(letters_of, fields)} and not NUMBER.fullmatch(fields[-1]) else []
+    return fields if _places_of(fields) and not _ends_in_number(line) else []
+
+
+def _ends_in_number(line: str) -> bool:
+    return NUMBER.fullmatch(_fields(line)[-1]) is not None
+
+
+def _places_of(header: Sequence[str]) -> dict[str, int]:
+    """The place of each column whose name is known."""
+    letters = [letters_of(name) for name in header]
+    found = {
+        role: [letters.index(name) for name in map(letters_of, names) if name in letters]
+        for role, names in COLUMNS.items()
+    }
+    return {role: places[0] for role, places in found.items() if places}
 
 
 def _named_places(location: Location, header: Sequence[str], fixes: InputFixes) -> _Places:
     """The columns by their names. Those whose names are unknown are the ones that are left, in the usual order."""
-    letters = [letters_of(name) for name in header]
-    places = {
-        role: next(letters.index(known) for known in map(letters_of, names) if known in letters)
-        for role, names in COLUMNS.items()
-        if {*map(letters_of, names)} & {*letters}
-    }
-    left = [place for place in range(len(header)) if place not in places.values() and letters[place] not in ITERATION]
+    places = _places_of(header)
+    others = [place for place in range(len(header)) if place not in places.values()]
+    left = [place for place in others if letters_of(header[place]) not in ITERATION]
     unknown = [role for role in COLUMNS if role not in places]
     if unknown:
         if len(header) not in USUAL or len(left) < len(unknown):

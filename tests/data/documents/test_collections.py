@@ -59,6 +59,9 @@ def test_packed_files_and_the_columns_of_trec(tmp_path):
         ("a b c score\n1 0 d2 2\n",
          ["columns of t.tsv by their position: 'a' as the query, 'c' as the document, 'score' as the relevance",
           "column 'b' of t.tsv not read"]),
+        ("# query_id doc_id label\n1 d2 2\n", []),
+        ("# by the score of each document\n#\nquery-id\tcorpus-id\tscore\n1\td2\t2\n",
+         ["passed over lines of comments, which begin with #: 2"]),
         ("query\td2\t2\n", None),
     ],
 )  # fmt: skip
