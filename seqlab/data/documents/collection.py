@@ -18,7 +18,8 @@ from seqlab.data.documents.fixes import DocumentFixes
 from seqlab.data.documents.qrels import read_qrels
 from seqlab.data.documents.read import read_documents
 from seqlab.data.documents.rows import FIELDS
-from seqlab.data.examples.lines import quote_list
+from seqlab.data.examples.lines import TEXT_TABLES, quote_list
+from seqlab.data.examples.lines import suffix as suffix_of
 from seqlab.data.file_names import first_names, shorten
 from seqlab.data.files import existing_path
 from seqlab.data.split_files import SPLIT_WORDS
@@ -151,7 +152,11 @@ def match_queries(
 
 def read_queries(path: str | Path, fixes: DocumentFixes | None = None) -> list[Query]:
     """The queries of JSON lines or of a table, by the first known names of an id and a text."""
+    found = existing_path(str(path))
+    if found is not None and (found.is_dir() or suffix_of(found) not in TEXT_TABLES):
+        raise DataError(f"'{path}' is no table of queries: expected {', '.join(TEXT_TABLES)} with an id and a query.")
     own = DocumentFixes(
+        unit=("query", "queries"),
         to_name_text="Rename the column of the queries to text.",
         known_columns=QUERY_FIELDS,
         layout_columns=("metadata", "split"),  # the judgments have the splits

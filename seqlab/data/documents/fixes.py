@@ -31,6 +31,7 @@ class DocumentFixes(InputFixes):
     """Filled while documents are read, for the notes."""
 
     skip_limit: float = SKIP_LIMIT
+    unit: tuple[str, str] = ("document", "documents")  # what a row is
     to_name_text: str = NAME_IT  # what to do about a table without a column of texts, where a command has no --column
     known_columns: Mapping[str, tuple[str, ...]] | None = None  # names of id and text, where no documents are read
     layout_columns: tuple[str, ...] = ("metadata",)  # of BEIR, which nobody expects to be searched

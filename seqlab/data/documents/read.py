@@ -84,7 +84,9 @@ def read_documents(
     names = ", ".join(f"'{source}'" for source in sources)
     if not seen:
         said = "".join(f" {ended(_capitalized(note))}" for note in fixes.notes())
-        raise DataError(f"there is no document in {names}: expected text, Markdown, JSON lines or a table.{said}")
+        raise DataError(
+            f"there is no document in {names}: expected text, Markdown, JSON lines or a table.{said}"
+        )
     if missing := [column for column in (columns or {}).values() if column not in fixes.named_columns]:
         raise DataError(f"no table in {names} has a column {quote_list(missing)}: correct --column, or leave it out.")
 
@@ -245,7 +247,7 @@ def _digest(text: str) -> bytes:
 def _note_faults(faults: Sequence[str], repeated: int, total: int, path: Path, fixes: DocumentFixes) -> None:
     allowed = math.ceil(fixes.skip_limit * total)
     first = "; ".join(faults[:MAX_FAULTS])
-    of_all = f"{len(faults):,} of the {counted(total, 'document')} of '{path}'"
+    of_all = f"{len(faults):,} of the {counted(total, *fixes.unit)} of '{path}'"
     if len(faults) > allowed or len(faults) == total:
         limit = f"at most {allowed:,} may be skipped" if len(faults) > allowed else "no other is left"
         raise DataError(f"{of_all} cannot be used, and {limit}: {ended(first)} {SAME_ID if repeated else CORRECT}")

@@ -259,7 +259,16 @@ def test_a_query_without_a_text_is_not_asked_by_its_title(tmp_path: Path) -> Non
     (tmp_path / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     fixes = DocumentFixes()
     assert len(read_queries(tmp_path / "q.jsonl", fixes)) == 19
-    assert "(line 1: it has no text)" in " ".join(fixes.notes())
+    (note,) = [note for note in fixes.notes() if "title" not in note]
+    assert note == f"skipped 1 of the 20 queries of '{tmp_path / 'q.jsonl'}' (line 1: it has no text)"
+
+
+@pytest.mark.parametrize("name", ["topics.xml", "queries.txt", "."])
+def test_queries_are_rows(tmp_path: Path, name: str) -> None:
+    if name != ".":
+        (tmp_path / name).write_text("<top><num>1</num><title>who swims?</title></top>\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"is no table of queries: expected \.tsv, \.csv, \.jsonl"):
+        read_queries(tmp_path / name)
 
 
 def test_a_known_name_in_another_form_comes_before_the_next_name(tmp_path: Path) -> None:
