@@ -84,9 +84,7 @@ def read_documents(
     names = ", ".join(f"'{source}'" for source in sources)
     if not seen:
         said = "".join(f" {ended(_capitalized(note))}" for note in fixes.notes())
-        raise DataError(
-            f"there is no document in {names}: expected text, Markdown, JSON lines or a table.{said}"
-        )
+        raise DataError(f"there is no document in {names}: expected text, Markdown, JSON lines or a table.{said}")
     if missing := [column for column in (columns or {}).values() if column not in fixes.named_columns]:
         raise DataError(f"no table in {names} has a column {quote_list(missing)}: correct --column, or leave it out.")
 

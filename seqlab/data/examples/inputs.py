@@ -92,7 +92,8 @@ def read_inputs(
     read = _read_tagged if kind == "tagged" else _read_texts
     inputs = read(kind, path, column, fixes, trained)
     if not any(line.strip() if isinstance(line, str) else line for line in inputs.values()):
-        raise DataError(f"'{path}' {'has no text to read' if inputs and suffix(path) in TABLES else 'is empty'}.")
+        why = next((f": line {line}: {reason}" for line, reason in fixes.unread.items()), ".")
+        raise DataError(f"'{path}' {f'has no text to read{why}' if inputs and suffix(path) in TABLES else 'is empty.'}")
     return inputs
 
 

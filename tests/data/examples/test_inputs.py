@@ -95,6 +95,12 @@ def test_an_empty_file_is_said_to_be_empty(write, name):
         read_inputs("tagged" if name.endswith("conll") else "labeled", write(name, "\n"), None, InputFixes())
 
 
+def test_a_table_without_a_text_to_read_says_why(write):
+    path = write("a.csv", 'text, label\n "good room, nice", pos\n "bad, film", neg\n')
+    with pytest.raises(DataError, match=r"a\.csv' has no text to read: line 2: 3 fields, but the header has 2"):
+        read_inputs("labeled", path, None, InputFixes())
+
+
 def test_objects_in_a_file_with_another_suffix_are_not_read_as_texts(write):
     with pytest.raises(DataError, match=r"a name that ends in \.jsonl"):
         read_inputs("labeled", write("my.txt", OBJECTS), None, InputFixes())
