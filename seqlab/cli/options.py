@@ -74,7 +74,9 @@ PassageOverlap = Annotated[int | None, Option(help="Characters that two passages
 DocumentColumns = Annotated[
     list[str] | None,
     Option(
-        "--column", metavar="FIELD=NAME", help="Column of the id, title or text of documents, if unusual; repeat it."
+        "--column",
+        metavar="FIELD=NAME",
+        help="Column of the id, title or text of documents, if unusual; its number without a header. Repeat it.",
     ),
 ]
 

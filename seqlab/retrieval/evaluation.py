@@ -7,7 +7,7 @@ Q: queries, U: those of one part, K: sums of a query.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from seqlab.baselines.ranker import Ranker, rank_queries
-from seqlab.comparison.judgment.statistics import LEVEL, POWER, estimate
+from seqlab.comparison.judgment.statistics import LEVEL, POWER, Estimate, estimate
 from seqlab.comparison.judgment.verdicts import judge
 from seqlab.comparison.results import Pair
 from seqlab.data.documents.document import Qrels, Query, relevant_documents
@@ -24,6 +24,7 @@ from seqlab.data.documents.pairs import seen_queries
 from seqlab.metrics.example_metric import ExampleMetric, mean_average_precision, mrr, ndcg_10, recall_100
 from seqlab.metrics.metric import Metric
 
+FEW_OF_ALL = 0.5  # the share of queries that an interval counts, from which it is said
 METRICS: tuple[ExampleMetric, ...] = (ndcg_10, mean_average_precision, mrr, recall_100)
 
 
@@ -62,10 +63,30 @@ class Evaluation:
         unseen_Q = self.parts.get("unseen")
         return "unseen" if unseen_Q is not None and unseen_Q.sum() >= MIN_JUDGED else "all"
 
-    def value(self, ranker: str, metric: str = ndcg_10.description.key, part: str = "all") -> Measured:
+    @property
+    def order_note(self) -> list[str]:
+        """A note if neighbors in the file of queries score so alike that an interval counts them as far fewer."""
+        queries = int(self.parts[self.deciding].sum())
+        counted_as: dict[str, float] = {}
+        for ranker in self.sums:
+            noise = self._estimate(ranker, ndcg_10.description.key, self.deciding).text
+            counted_as[ranker] = noise.units if noise else queries
+        ranker = min(counted_as, key=counted_as.__getitem__, default=None)
+        if ranker is None or counted_as[ranker] > FEW_OF_ALL * queries:
+            return []
+        return [
+            f"queries beside each other in the file score alike by {ranker}, so that {queries:,} count as "
+            f"{max(1, round(counted_as[ranker])):,} in its interval, which is wider: if their order has no meaning, "
+            f"shuffle them once"
+        ]
+
+    def _estimate(self, ranker: str, metric: str, part: str) -> Estimate:
         sums_UK = self.sums[ranker][metric][self.parts[part]]
         against_UK = np.stack([np.zeros(len(sums_UK)), sums_UK[:, 1]], axis=1)  # the interval of a difference from 0
-        found = estimate(against_UK, sums_UK)
+        return estimate(against_UK, sums_UK)
+
+    def value(self, ranker: str, metric: str = ndcg_10.description.key, part: str = "all") -> Measured:
+        found = self._estimate(ranker, metric, part)
         if found.low is None or found.high is None:
             return Measured(found.difference, None, None)
         low, high = _description(metric).possible((found.low, found.high))
@@ -123,7 +144,8 @@ def evaluate_rankers(
     if training is not None:
         seen_Q = seen_queries(map(relevant_documents, gold), map(relevant_documents, training.values()))
     about = {name: ranker.about for name, ranker in rankers.items()}
-    return Evaluation(queries, seen_Q, sums, about, judged, tuple(notes), rankings)
+    found = Evaluation(queries, seen_Q, sums, about, judged, tuple(notes), rankings)
+    return replace(found, notes=(*notes, *found.order_note))
 
 
 def _description(key: str) -> Metric:

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from seqlab.data.documents.collection import Collection, match_queries, read_qrels, read_queries
+from seqlab.data.documents.collection import Collection, match_queries, read_queries
 from seqlab.data.documents.document import Qrels, Query
 from seqlab.data.documents.fixes import DocumentFixes
 from seqlab.data.documents.folds import held_out_queries, with_validation
 from seqlab.data.documents.open_pairs import open_collection
+from seqlab.data.documents.qrels import read_qrels
 from seqlab.data.examples.lines import quote_list
+from seqlab.data.files import InputFixes
 from seqlab.errors import UsageError, refuse_given
 from seqlab.wording import counted
 
@@ -92,7 +94,9 @@ def _training(
         return None
     if path.exists() and path.samefile(qrels):
         raise UsageError(f"'{path}' has the judgments to score, and was given as those of training queries, too.")
-    learned = read_qrels(path)
+    fixes = InputFixes()
+    learned = read_qrels(path, fixes)
+    notes += fixes.notes()
     if given is None:
         notes.append(f"training queries are those of {path}, found beside the judgments")
     queries = [query for query in asked if query.id in learned]

@@ -92,7 +92,7 @@ def test_broken_rows_and_ids_that_repeat(tmp_path: Path) -> None:
     fixes = DocumentFixes()
     assert [document.id for document in read_documents([path], fixes)] == [str(number) for number in range(30)]
     note = fixes.notes()[0]
-    assert "skipped 3 of the 33 documents" in note and "'3'" in note and "line 32" in note and "neither" in note
+    assert "skipped 3 of the 33 documents" in note and "'3'" in note and "line 32" in note and "no text" in note
     path.write_text("\n".join([*rows[:10], "{broken", "{broken"]))
     with pytest.raises(DataError, match=r"2 of the 12 documents .* at most 1 may be skipped"):
         list(read_documents([path], DocumentFixes(skip_limit=0.05)))

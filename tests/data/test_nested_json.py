@@ -13,7 +13,7 @@ from seqlab.data.documents.read import read_documents
 from seqlab.data.examples.tables import read_pairs
 from seqlab.data.files import InputFixes
 from seqlab.data.nested_json import nested_texts_advice
-from seqlab.errors import UsageError
+from seqlab.errors import DataError, UsageError
 from seqlab.training.request import settings_from_request
 
 ROWS = [
@@ -81,3 +81,14 @@ def test_texts_side_by_side_become_a_table(tmp_path: Path, monkeypatch: pytest.M
     subprocess.run(command, shell=True, check=True)
     pairs = [located.example for located in read_pairs(Path("new.jsonl"), ("en", "de"), InputFixes())]
     assert [pair.target for pair in pairs] == [f"der Film {at}" for at in range(20)]
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed")
+def test_sentences_side_by_side_beside_an_id_become_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [{"id": str(number), "translation": {"en": f"dog {number}", "fr": f"chien {number}"}} for number in range(3)]
+    Path("hf.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    with pytest.raises(DataError, match=r"line 1: 'translation' is an object, expected a text\. Its") as refused:
+        read_pairs(Path("hf.jsonl"), None, InputFixes())
+    subprocess.run(str(refused.value).partition("a table of them: ")[2], shell=True, check=True)
+    assert len(read_pairs(Path("new.jsonl"), None, InputFixes())) == 3

@@ -50,6 +50,18 @@ def evaluation(first, second, seen=None) -> Evaluation:
     return Evaluation(queries, seen_Q, sums, {"words": "", "vectors": ""}, [("vectors", "words")])
 
 
+@pytest.mark.parametrize("sorted_by_score", [True, False])
+def test_an_order_of_queries_that_widens_intervals_is_said(sorted_by_score):
+    documents = [Document(f"d{number}", f"word{number} here") for number in range(20)]
+    order = [*range(20)] if sorted_by_score else [number // 2 + 10 * (number % 2) for number in range(20)]
+    queries = [Query(str(number), f"word{number}") for number in order]
+    qrels = {str(number): {f"d{number}": int(number < 10)} for number in order}
+    found = evaluate_rankers({"BM25": Bm25.fit(documents)}, [one.id for one in documents], queries, qrels)
+    assert found.value("BM25").value == 0.5
+    notes = [note for note in found.notes if "score alike by BM25, so that 20 count as 1 in its interval" in note]
+    assert [*found.notes] == notes and len(notes) == sorted_by_score
+
+
 def test_verdicts_are_about_unseen_queries():
     """Better by memory alone: the 40 seen queries are perfect, the 40 unseen ones as before."""
     draw = np.random.default_rng(0)

@@ -26,7 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = [json.dumps({"_id": name, "text": text}) for name, text in QUERIES.items()]
     (folder / "queries.jsonl").write_text("\n".join(lines), encoding="utf-8")
     (folder / "test.tsv").write_text("1\td3\t1\n2\td7\t1\n3\td11\t1\n3\td12\t1\n", encoding="utf-8")
-    (folder / "learned.tsv").write_text("4\td20\t1\n5\td30\t1\n5\td11\t1\n9\td31\t1\n", encoding="utf-8")
+    (folder / "learned.tsv").write_text("doc asked rel\nd20 4 1\nd30 5 1\nd11 5 1\nd31 9 1\n", encoding="utf-8")
     return folder
 
 
@@ -52,6 +52,7 @@ def test_every_way_to_search_beside_baselines_and_memory(folder: Path, index: In
     }  # fmt: skip
     notes = " ".join(found.notes)
     assert "1 training query of learned.tsv without a text among the queries" in notes
+    assert "columns of learned.tsv by their position: 'asked' as the query, 'doc' as the document" in notes
     assert "0 of 0 queries of 20 characters or more" in notes and "are near copies of training queries" in notes
     assert "chosen on 2 training queries in 2 folds" in notes and "search with it: --weight 0." in notes
     json.dumps(found.as_dict())

@@ -1,7 +1,7 @@
 """A collection: documents, queries, and which documents answer which query, in splits.
 
 The files are those of BEIR: `corpus.jsonl` and `queries.jsonl` with an object per line, and in `qrels/` a table for
-each split, whose columns are query, document and relevance. Each may be gzipped.
+each split, whose columns are query, document and relevance (qrels.py). Each may be gzipped.
 """
 
 import hashlib
@@ -15,16 +15,22 @@ from typing import Any
 
 from seqlab.data.documents.document import Document, Qrels, Query
 from seqlab.data.documents.fixes import DocumentFixes
+from seqlab.data.documents.qrels import read_qrels
 from seqlab.data.documents.read import read_documents
-from seqlab.data.examples.lines import BadRow, Location, numbered_lines, quote_list
-from seqlab.data.file_names import shorten
-from seqlab.data.files import InputFixes, existing_path
+from seqlab.data.documents.rows import FIELDS
+from seqlab.data.examples.lines import TEXT_TABLES, quote_list
+from seqlab.data.examples.lines import suffix as suffix_of
+from seqlab.data.file_names import first_names, shorten
+from seqlab.data.files import existing_path
+from seqlab.data.split_files import SPLIT_WORDS
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.wording import counted
 
 SPLIT_FILES = {"train": "train", "validation": "dev", "test": "test"}  # split -> name of its file in qrels/
-HEADINGS = ("score", "relevance", "rel", "label", "grade")  # of the last column, on a first line that is no judgment
-QUERY_FIELDS = {"id": ("query_id", "qid"), "text": ("query", "question")}  # besides the names that documents have
+QUERY_FIELDS = {  # the names of their columns, the first that a file has; a title is no part of a query
+    "id": ("query_id", "qid", *FIELDS["id"]),
+    "text": ("query", "question", *FIELDS["text"]),
+}
 LAYOUT = "corpus.jsonl, queries.jsonl and qrels/ with train.tsv, dev.tsv or test.tsv (the layout of BEIR)"
 
 
@@ -71,8 +77,7 @@ def read_collection(folder: str | Path) -> Collection:
     found = existing_path(str(folder))
     if found is None or not found.is_dir():
         raise MissingInput(f"there is no folder '{shorten(str(folder))}': expected one with {LAYOUT}.")
-    files = {split: _file(found, f"qrels/{name}.tsv") for split, name in SPLIT_FILES.items()}
-    files = {split: path for split, path in files.items() if path is not None}
+    files, unread = _judgment_files(found)
     corpus, asked = _file(found, "corpus.jsonl"), _file(found, "queries.jsonl")
     if corpus is None or asked is None or not files:
         lacking = {"corpus.jsonl": corpus, "queries.jsonl": asked, "table of judgments in qrels/": files}
@@ -84,6 +89,8 @@ def read_collection(folder: str | Path) -> Collection:
     queries = read_queries(asked, fixes)
     judged = {split: read_qrels(path, fixes) for split, path in files.items()}
     notes = fixes.notes()
+    if unread:
+        notes.append(f"not read in the judgments of {found}: {first_names(unread)}")
     known = {document.id for document in documents}
     by_split: dict[str, Sequence[Query]] = {}
     for split, qrels in judged.items():
@@ -144,47 +151,34 @@ def match_queries(
 
 
 def read_queries(path: str | Path, fixes: DocumentFixes | None = None) -> list[Query]:
-    """The queries of JSON lines or of a table: `_id`, `id` or `qid`, and `text` or `query`."""
-    own = DocumentFixes(to_name_text="Rename the column of the queries to text.", more_columns=QUERY_FIELDS)
+    """The queries of JSON lines or of a table, by the first known names of an id and a text."""
+    found = existing_path(str(path))
+    if found is not None and (found.is_dir() or suffix_of(found) not in TEXT_TABLES):
+        raise DataError(f"'{path}' is no table of queries: expected {', '.join(TEXT_TABLES)} with an id and a query.")
+    own = DocumentFixes(
+        unit=("query", "queries"),
+        to_name_text="Rename the column of the queries to text.",
+        known_columns=QUERY_FIELDS,
+        layout_columns=("metadata", "split"),  # the judgments have the splits
+    )
     own.skip_limit = own.skip_limit if fixes is None else fixes.skip_limit
     queries = [Query(document.id, document.text) for document in read_documents([path], own)]
-    if fixes is not None:  # other columns, equal texts and titles matter where documents are searched, not in queries
-        fixes.remarks += replace(own, unused={}, equal=0, without_text=0).notes()
+    if fixes is not None:  # equal texts matter where documents are searched, not in queries
+        fixes.remarks += replace(own, equal=0).notes()
     return queries
 
 
-def read_qrels(path: str | Path, fixes: InputFixes | None = None) -> dict[str, dict[str, int]]:
-    """The judgments of a table with three columns (BEIR) or four (TREC, whose second one is ignored)."""
-    found = existing_path(str(path))
-    if found is None or not found.is_file():
-        raise MissingInput(f"there is no file '{shorten(str(path))}': expected judgments, such as qrels/test.tsv.")
-    qrels: dict[str, dict[str, int]] = {}
-    for number, line in numbered_lines(found, InputFixes() if fixes is None else fixes):
-        if not line.strip() or (number == 1 and _is_header(line)):
-            continue
-        query, document, relevance = _judgment(Location(found, number), line)
-        if qrels.setdefault(query, {}).setdefault(document, relevance) != relevance:
-            reason = f"query '{query}' and document '{document}' have two judgments: {qrels[query][document]} and"
-            raise BadRow(Location(found, number), f"{reason} {relevance}. Keep one of them.")
-    if not qrels:
-        raise DataError(f"'{found}' has no judgment: expected lines of query, document and relevance.")
-    return qrels
-
-
-def _judgment(location: Location, line: str) -> tuple[str, str, int]:
-    fields = line.split("\t") if "\t" in line else line.split()
-    if len(fields) not in (3, 4):
-        raise BadRow(location, f"expected query, document and relevance, separated by tabs; given: {shorten(line, 80)}")
-    query, document = fields[0].strip(), fields[-2].strip()
-    try:
-        return query, document, int(fields[-1])
-    except ValueError:
-        relevance = shorten(fields[-1].strip(), 40)
-        raise BadRow(location, f"the relevance '{relevance}' is not a whole number, such as 0 or 1.") from None
-
-
-def _is_header(line: str) -> bool:
-    return line.split()[-1].lower() in HEADINGS
+def _judgment_files(folder: Path) -> tuple[dict[str, Path], list[str]]:
+    """The table of each split, and the files beside them: BEIR's name comes first, then others of the split."""
+    there = sorted(path for path in folder.glob("qrels/*") if path.is_file() and not path.name.startswith("."))
+    by_name = {path.name.lower(): path for path in there}
+    files: dict[str, Path] = {}
+    for split, usual in SPLIT_FILES.items():
+        words = [usual, *(word for word, meaning in SPLIT_WORDS.items() if meaning == split)]
+        names = [f"{word}.tsv{packed}" for word in words for packed in ("", ".gz")]
+        if found := next((by_name[name] for name in names if name in by_name), None):
+            files[split] = found
+    return files, [str(path) for path in there if path not in files.values()]
 
 
 def _file(folder: Path, name: str) -> Path | None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from seqlab.data.boilerplate import GutenbergScan, document_boilerplate_notes
 from seqlab.data.examples.lines import MAX_FAULTS, quote_list
+from seqlab.data.examples.odd_texts import MARKUP, MarkedTexts
+from seqlab.data.examples.odd_values import is_missing, missing_texts_note
 from seqlab.data.file_names import first_names, name_files, shorten
 from seqlab.data.files import InputFixes
 from seqlab.errors import DataError
@@ -29,10 +31,10 @@ class DocumentFixes(InputFixes):
     """Filled while documents are read, for the notes."""
 
     skip_limit: float = SKIP_LIMIT
+    unit: tuple[str, str] = ("document", "documents")  # what a row is
     to_name_text: str = NAME_IT  # what to do about a table without a column of texts, where a command has no --column
-    more_columns: Mapping[str, tuple[str, ...]] = field(
-        default_factory=dict
-    )  # known names of queries, by what they are
+    known_columns: Mapping[str, tuple[str, ...]] | None = None  # names of id and text, where no documents are read
+    layout_columns: tuple[str, ...] = ("metadata",)  # of BEIR, which nobody expects to be searched
     unreadable: dict[str, str] = field(default_factory=dict)  # files of a folder, and why
     unused: dict[tuple[str, ...], list[str]] = field(default_factory=dict)  # columns that are not read, and files
     without_id: dict[str, int] = field(default_factory=dict)  # rows of files that have ids in other rows
@@ -43,6 +45,8 @@ class DocumentFixes(InputFixes):
     mail_fields: Counter[str] = field(default_factory=Counter)  # of the headers of e-mails that are not read
     encoded: list[str] = field(default_factory=list)  # files with lines of base64
     ebooks: list[GutenbergScan] = field(default_factory=list[GutenbergScan])  # documents with a license around a book
+    rows: MarkedTexts = field(default_factory=lambda: MarkedTexts(MARKUP))  # of tables, with tags of HTML
+    missing: Counter[str] = field(default_factory=Counter)  # texts of rows that may stand for a missing one
     named_columns: set[str] = field(default_factory=set)  # that were asked for, and that a table has
     own_columns: dict[str, list[str]] = field(default_factory=dict)  # tables without a column that was asked for
     documents: int = 0  # that were read
@@ -73,6 +77,7 @@ class DocumentFixes(InputFixes):
             files = counted(len(self.encoded), "file")
             notes.append(f"lines of base64, as of attachments, read as words in {files}: {first_names(self.encoded)}")
         notes += document_boilerplate_notes(self.ebooks)
+        notes += [*self.rows.notes("text", "tags or entities"), *missing_texts_note(self.missing)]
         if self.without_text:
             amount = f"{self.without_text:,} of {counted(self.documents, 'document')}"
             said, such_as = ("has no text: its", "") if self.without_text == 1 else ("have no text: their", "such as ")
@@ -86,6 +91,12 @@ class DocumentFixes(InputFixes):
             reasons = "; ".join(f"{Path(name).name}: {why}" for name, why in [*self.unreadable.items()][:MAX_FAULTS])
             notes.append(f"skipped {counted(len(self.unreadable), 'file')} that cannot be read ({reasons})")
         return notes
+
+    def read_row(self, text: str) -> None:
+        """Count what the text of a row may have that is none."""
+        self.rows.read(text)
+        if is_missing(text):
+            self.missing[text.strip()] += 1
 
     @property
     def _id_notes(self) -> list[str]:

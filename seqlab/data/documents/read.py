@@ -245,7 +245,7 @@ def _digest(text: str) -> bytes:
 def _note_faults(faults: Sequence[str], repeated: int, total: int, path: Path, fixes: DocumentFixes) -> None:
     allowed = math.ceil(fixes.skip_limit * total)
     first = "; ".join(faults[:MAX_FAULTS])
-    of_all = f"{len(faults):,} of the {counted(total, 'document')} of '{path}'"
+    of_all = f"{len(faults):,} of the {counted(total, *fixes.unit)} of '{path}'"
     if len(faults) > allowed or len(faults) == total:
         limit = f"at most {allowed:,} may be skipped" if len(faults) > allowed else "no other is left"
         raise DataError(f"{of_all} cannot be used, and {limit}: {ended(first)} {SAME_ID if repeated else CORRECT}")

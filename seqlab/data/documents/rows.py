@@ -11,11 +11,13 @@ from typing import Any
 
 from seqlab.data.documents.document import Document
 from seqlab.data.documents.fixes import DocumentFixes, Unusable
+from seqlab.data.documents.headerless import headerless_advice, requested_positions
 from seqlab.data.examples.columns import LABELED
 from seqlab.data.examples.json_forms import form_of_file, form_of_line
-from seqlab.data.examples.json_lines import TableRow, parse_object, type_name
+from seqlab.data.examples.json_lines import TableRow, note_repeated_keys, parse_object, type_name
 from seqlab.data.examples.lines import JSON_LINES, BadRow, Location, numbered_lines, quote_list
 from seqlab.data.examples.lines import suffix as suffix_of
+from seqlab.data.examples.repeated_columns import RENAME, repeated
 from seqlab.data.examples.tables import KEYED_OBJECTS, open_table
 from seqlab.data.file_layout import SAMPLE_BYTES
 from seqlab.data.files import read_beginning
@@ -28,7 +30,6 @@ FIELDS = {  # the names of the columns that are read, the first that a table has
     "title": ("title", "heading", "name"),
     "text": ("text", "body", "contents", "content", "abstract", "abstract_note"),
 }
-LAYOUT_COLUMNS = ("metadata",)  # of collections in the layout of BEIR, which nobody expects to be searched
 
 
 def row_documents(
@@ -37,9 +38,10 @@ def row_documents(
     """The rows of a table, whose columns may be named; those that are not required are read where there are some.
 
     JSON lines are read one by one, so that memory is bounded for a file of any size."""
+    twice: list[str] = []  # keys of JSON objects
     if suffix_of(path) in JSON_LINES:
         lines = ((Location(path, number), line) for number, line in numbered_lines(path, fixes) if line.strip())
-        rows: Iterator[TableRow | BadRow] = (parse_object(location, line) for location, line in lines)
+        rows: Iterator[TableRow | BadRow] = (parse_object(location, line, twice) for location, line in lines)
         first = [row for _, row in zip(range(KEYED_OBJECTS), rows, strict=False)]
         if not first:
             raise Unusable(f"'{path}' is empty. Expected one JSON object per line.", "empty")
@@ -48,15 +50,18 @@ def row_documents(
         sample = [row.fields for row in first if isinstance(row, TableRow)]
         names = list(dict.fromkeys(key for fields in sample for key in fields))
     else:
-        table = open_table(path, LABELED, fixes)
+        usual = [name for usual in (fixes.known_columns or FIELDS).values() for name in usual]
+        table = open_table(path, LABELED, fixes, requested_positions(path, columns, usual, required))
         rows, names, sample = iter(table.all_rows()), table.names, table.sample()
     found = _columns(path, names, columns, fixes, required)
     if "text" not in found:
         raise _without_texts(path, names, sample, fixes)
     requested = columns.get("id")
-    known = (*FIELDS["id"], *fixes.more_columns.get("id", ()))
-    ids = (requested,) if requested is not None and requested == found.get("id") else (*known, *_alike(known, names))
-    return _numbered_rows(path, rows, names, found, ids, fixes)
+    known = (fixes.known_columns or FIELDS)["id"]
+    ids = (requested,) if requested is not None and requested == found.get("id") else (*_known(known, names), *known)
+    if said := repeated(names, found.values()):
+        raise Unusable(f"'{path}': {said}. {RENAME}", said)
+    return _numbered_rows(path, rows, names, found, ids, twice, fixes)
 
 
 def _numbered_rows(
@@ -65,6 +70,7 @@ def _numbered_rows(
     names: Sequence[str],
     found: Mapping[str, str],
     ids: Sequence[str],
+    twice: Sequence[str],
     fixes: DocumentFixes,
 ) -> Iterator[tuple[int, Document | BadRow]]:
     """The documents with their lines. Which columns were not read is known at the end: files that were joined may name
@@ -79,10 +85,12 @@ def _numbered_rows(
         document = _row(row, found, column)
         if isinstance(document, Document):
             read[column] += 1
+            fixes.read_row(document.text)
         yield row.location.line, document
+    note_repeated_keys(path, twice, fixes)
     if read[None] and len(read) > 1:
         fixes.without_id[str(path)] = read[None]
-    if unused := tuple(name for name in names if name not in {*found.values(), *read, *LAYOUT_COLUMNS}):
+    if unused := tuple(name for name in names if name not in {*found.values(), *read, *fixes.layout_columns}):
         fixes.unused.setdefault(unused, []).append(str(path))
 
 
@@ -104,8 +112,7 @@ def _columns(
 ) -> dict[str, str]:
     """The column of each field that there is, as the file names it."""
     found: dict[str, str] = {}
-    for name, usual in FIELDS.items():
-        known = (*usual, *fixes.more_columns.get(name, ()))
+    for name, known in (fixes.known_columns or FIELDS).items():
         wanted = requested.get(name)
         if wanted is not None and wanted in names:
             fixes.named_columns.add(wanted)
@@ -114,18 +121,23 @@ def _columns(
             wanted = None
         elif wanted is not None:
             raise DataError(f"'{path}' has no column '{wanted}': there is {quote_list(names) or 'none'}.")
-        column = wanted or next((one for one in (*known, *_alike(known, names)) if one in names), None)
+        column = wanted or next(iter(_known(known, names)), None)
         if column is not None:
             found[name] = column
     return found
 
 
-def _alike(known: Sequence[str], names: Sequence[str]) -> list[str]:
-    """The columns whose names have the letters of a known one, as "Abstract Note" and "abstract_note" have."""
-    return [name for one in known for name in names if name != one and _letters(name) == _letters(one)]
+def _known(known: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The columns with known names, in the order of these. One with the same letters, as "Abstract Note" has those of
+    "abstract_note", comes before the next name."""
+    letters = [letters_of(name) for name in known]
+    found = [name for name in names if letters_of(name) in letters]
+    exact = {name: place for place, name in enumerate(known)}
+    return sorted(found, key=lambda name: (letters.index(letters_of(name)), exact.get(name, len(known))))
 
 
-def _letters(name: str) -> str:
+def letters_of(name: str) -> str:
+    """The name of a column without its case and marks."""
     return re.sub(r"[\W_]", "", name.casefold())
 
 
@@ -135,9 +147,13 @@ def _without_texts(
     if nested := nested_documents_advice(sample, str(path)):
         reason = nested.replace(shlex.quote(str(path)), "FILE")  # one for all such files
         return Unusable(f"'{path}' has no column of texts, there is {quote_list(names)}. {nested}", reason)
+    fields = fixes.known_columns or FIELDS
+    known, first = fields["text"], {field: usual[0] for field, usual in fields.items()}
+    advice = "" if suffix_of(path) in JSON_LINES else headerless_advice(path, fixes.can_name_columns, first)
+    end = "" if fixes.to_name_text.endswith(".") else "."
     return Unusable(
-        f"'{path}' has no column of texts: expected one named {', '.join(FIELDS['text'])}, there is "
-        f"{quote_list(names) or 'none'}. {fixes.to_name_text}",
+        f"'{path}' has no column of texts: expected one named {', '.join(known)}, there is "
+        f"{quote_list(names) or 'none'}. {fixes.to_name_text}{advice and f'{end} {advice}'}",
         f"a table without a column of texts{'; --column text=NAME names one' if fixes.can_name_columns else ''}",
     )
 
@@ -152,7 +168,7 @@ def _row(row: TableRow, columns: Mapping[str, str], id_column: str | None) -> Do
     except BadRow as fault:
         return fault
     if not text.strip() and not title.strip():
-        return BadRow(row.location, "it has neither text nor title.")
+        return BadRow(row.location, f"it has {'neither text nor title' if 'title' in columns else 'no text'}.")
     return Document(name, text, title.strip())
 
 

@@ -1,4 +1,5 @@
-"""Arrays in JSON lines, as annotation tools write them: labels, spans of the text, or words and their tags."""
+"""Arrays in JSON lines, as annotation tools write them: labels, spans of the text, or words and their tags. Objects in
+place of texts."""
 
 import json
 import shlex
@@ -21,6 +22,15 @@ FLATTEN = (
     """jq -c '[paths(type != "object" and type != "array") as $p | {key: ($p | map(tostring) | join("_")), """
     """value: getpath($p)}] | from_entries'"""
 )
+
+
+def refuse_objects(columns: Sequence[str], first: Location, rows: Sequence[Mapping[str, Any]]) -> None:
+    """DataError if a column has objects in all rows, such as a sentence in two languages, with the command that makes a
+    table of their texts."""
+    for column in columns:
+        inner = [{column: row.get(column)} for row in rows if isinstance(row.get(column), dict)]
+        if len(inner) == len(rows) and (advice := nested_texts_advice(inner, str(first.path))):
+            raise DataError(f"{first}: '{column}' is an object, expected a text. {advice}")
 
 
 def refuse_arrays(first: Location, column: str, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -12,6 +12,7 @@ from seqlab.data.examples.example import UNSCORED, Example, LabeledText, TaggedS
 from seqlab.data.examples.lines import LocatedExamples, quote_list
 from seqlab.data.examples.odd_texts import odd_texts
 from seqlab.data.examples.odd_values import copied_sources, missing_texts, odd_labels, single_labels
+from seqlab.data.examples.split_column import IGNORED
 from seqlab.data.examples.unanswered import refuse_placeholders
 from seqlab.data.examples.untagged import where_tags_are
 from seqlab.data.file_names import shorten
@@ -34,10 +35,7 @@ def check_splits(splits: Mapping[str, LocatedExamples]) -> list[str]:
     noun = "label" if isinstance(splits["train"][0].example, LabeledText) else "tag"
     if not isinstance(splits["train"][0].example, TextPair):
         if len(labels) < 2:
-            only = f"only the {noun} {quote_list(list(labels))}" if labels else f"no {noun}"
-            path = splits["train"][0].location.path
-            advice = where_tags_are(path, labels) if noun == "tag" else ""
-            raise DataError(f"'{path}' has {only}; training needs at least two.{advice}")
+            raise DataError(_too_few_labels(splits, labels, noun))
         for split in splits:
             notes += check_labels(split, splits[split], labels)
         everywhere = sum(map(count_labels, splits.values()), Counter[str]())
@@ -46,6 +44,22 @@ def check_splits(splits: Mapping[str, LocatedExamples]) -> list[str]:
             located = [one for some in splits.values() for one in some]
             notes += odd_labels(everywhere) + single_labels(located)
     return notes + _content_notes(splits)
+
+
+def _too_few_labels(splits: Mapping[str, LocatedExamples], labels: Counter[str], noun: str) -> str:
+    """What the training examples have, and what the other splits have instead, perhaps those of a column."""
+    path, needs = splits["train"][0].location.path, "training needs at least two."
+    only = f"only the {noun} {quote_list(list(labels))}" if labels else f"no {noun}"
+    others = {split: count_labels(some).keys() - labels.keys() for split, some in splits.items() if labels}
+    others = {split: sorted(names) for split, names in others.items() if names}
+    if not others:
+        advice = where_tags_are(path, labels) if noun == "tag" else ""
+        return f"'{path}' has {only}; {needs}{advice}"
+    there = " and ".join(f"{quote_list(names, 3)} in {split}" for split, names in others.items())
+    same_file = [one for split in others for one in splits[split] if one.location.path == path]
+    given = next((one.split for one in same_file if one.split), None)
+    how = f" The column '{given.column}' gives the splits: {IGNORED} ignores it." if given else ""
+    return f"the training split of '{path}' has {only}, and there is {there}; {needs}{how}"
 
 
 def check_given(examples: LocatedExamples) -> list[str]:

@@ -89,7 +89,7 @@ def _held_out_advice(name: str, counts: Counter[str]) -> str:
     said = f"{quote_list([name])} looks like splits, but no row is held out by it:"
     if (None not in found and "train" in found and len(found) > 1) or (flag_of(name) and has_truth(counts)):
         return f"{said} --set {shlex.quote(f'corpus.split_column={name}')} uses it"
-    if advice := hold_out_advice(name, [*counts]):
+    if advice := hold_out_advice(name, counts):
         return f"{said} {advice[0].lower()}{advice[1:].removesuffix('. ')}"
     return f"{said} write train, validation or test there, or put those rows into files for --validation and --test"
 

@@ -15,6 +15,7 @@ from typing import Any
 from seqlab.data.alike import NUMBER
 from seqlab.data.examples.lines import WITHOUT_HEADER, Location, column_word, quote_list, suffix
 from seqlab.data.examples.no_labels import why_no_labels
+from seqlab.data.examples.repeated_columns import refuse_repeated
 from seqlab.data.nested_json import nested_texts_advice
 from seqlab.errors import DataError
 
@@ -66,9 +67,7 @@ def find_columns(
     It suggests columns by the rows of a sample, or the `usual` names where no option can name others."""
     first, second = requested or _infer(names, pair, header, sample, usual)
     columns = match_column(names, first, header), match_column(names, second, header)
-    for name in columns:
-        if list(names).count(name) > 1:
-            raise DataError(f"{header}: {list(names).count(name)} columns are named '{name}'. Rename all but one.")
+    refuse_repeated(names, columns, header)
     if columns[0] == columns[1]:
         raise DataError(f"{header}: the column '{columns[0]}' cannot be both. Name two columns in corpus.columns.")
     return columns

@@ -44,6 +44,7 @@ from seqlab.data.examples.lines import (
 from seqlab.data.examples.no_labels import is_identifier
 from seqlab.data.examples.parallel import languages_of_files
 from seqlab.data.examples.parquet_sentences import read_word_lists
+from seqlab.data.examples.repeated_columns import refuse_repeated
 from seqlab.data.examples.table_sample import lacks_header, sample_table
 from seqlab.data.examples.tables import open_table, text_in
 from seqlab.data.file_layout import SAMPLE_BYTES, FileLayout, recognize_layout
@@ -91,7 +92,8 @@ def read_inputs(
     read = _read_tagged if kind == "tagged" else _read_texts
     inputs = read(kind, path, column, fixes, trained)
     if not any(line.strip() if isinstance(line, str) else line for line in inputs.values()):
-        raise DataError(f"'{path}' {'has no text to read' if inputs and suffix(path) in TABLES else 'is empty'}.")
+        why = next((f": line {line}: {reason}" for line, reason in fixes.unread.items()), ".")
+        raise DataError(f"'{path}' {f'has no text to read{why}' if inputs and suffix(path) in TABLES else 'is empty.'}")
     return inputs
 
 
@@ -228,10 +230,14 @@ def _input_column(
 ) -> str:
     """The column of inputs: the requested one, or the one with a known name; DataError if that is unclear."""
     if requested:
-        return match_column(names, requested, header)
+        column = match_column(names, requested, header)
+        refuse_repeated(names, [column], header)
+        return column
     found = known_columns(names, pair)
     candidates = [found[0]] if found else [name for name in names if name.casefold() in pair.first]
     best = [name for name in candidates if name.casefold() == pair.first[0]] or candidates
+    if len({*best}) == 1:
+        refuse_repeated(names, best, header)
     if len(best) != 1:
         rows = readable_columns(sample())
         texts = sorted(rows[0] if rows else (), key=lambda name: _may_be_text(rows, name), reverse=True)

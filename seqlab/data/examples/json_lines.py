@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,10 +37,14 @@ def read_objects(path: Path, fixes: InputFixes) -> list[TableRow | BadRow]:
     location, last = lines[-1]
     if isinstance(rows[-1], BadRow) and last.startswith("{") and not last.rstrip().endswith("}"):
         rows[-1] = BadRow(location, f"the file ends within this object: ...{last[-20:]}. Was it copied completely?")
+    note_repeated_keys(path, twice, fixes)
+    return rows
+
+
+def note_repeated_keys(path: Path, twice: Sequence[str], fixes: InputFixes) -> None:
     if twice:
         keys = quote_list([*dict.fromkeys(twice)], 3)
         fixes.remarks.append(f"keys that an object of {path.name} has twice: {len(twice):,} ({keys}); the last counts")
-    return rows
 
 
 def parse_object(location: Location, line: str, twice: list[str] | None = None) -> TableRow | BadRow:

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from seqlab.data.examples.example import Example, LabeledText, TextPair
 from seqlab.data.examples.lines import quote_list
@@ -10,9 +11,12 @@ from seqlab.data.subwords import CutText
 from seqlab.wording import counted
 
 MARK = re.compile(r"</?[A-Za-z][^<>]{0,200}>|&(?:#\d+|#[xX][\dA-Fa-f]+|[A-Za-z]{2,8});|\\(?:[nrt\"']|u[\dA-Fa-f]{4})")
+# without escapes, which look like LaTeX, and with nothing in brackets but a name and attributes, as addresses have none
+MARKUP = re.compile(r"</?[A-Za-z][\w:-]*(?:\s[^<>]{0,200})?/?>|&(?:#\d+|#[xX][\dA-Fa-f]+|[A-Za-z]{2,8});")
 MAY_HAVE_MARK = "<&\\"
 MIN_MARKED = 0.01  # the share of texts from which marks are said
 MARKS_NAMED = 3
+MARKS_COUNTED = 10_000  # different ones, such as links
 MIN_CUT, MIN_LENGTH = 3, 100  # texts of the same length, the longest of all, and its characters
 MOSTLY = 0.5  # the share of texts that are in quotes; of those that have one length on purpose
 CUT_EFFECTS = {
@@ -53,16 +57,33 @@ def _in_quotes(side: str, texts: Sequence[str]) -> list[str]:
 
 def _marked(side: str, texts: Sequence[str]) -> list[str]:
     """A note on tags and entities of HTML, and on escapes of JSON and of programs."""
-    with_marks, marks = 0, Counter[str]()
+    found = MarkedTexts(MARK)
     for text in texts:
-        if any(sign in text for sign in MAY_HAVE_MARK) and (found := MARK.findall(text)):
-            with_marks += 1
-            marks.update(found)
-    if not with_marks or with_marks < MIN_MARKED * len(texts):
-        return []
-    named = quote_list([mark for mark, _ in marks.most_common(MARKS_NAMED)], counts=marks)
-    have = f"{with_marks:,} of the {counted(len(texts), side)} {'has' if with_marks == 1 else 'have'}"
-    return [f"{have} tags, entities or escapes, such as {named}: they are read as part of the text"]
+        found.read(text)
+    return found.notes(side, "tags, entities or escapes")
+
+
+@dataclass
+class MarkedTexts:
+    """Counts texts with marks of a pattern, one after another."""
+
+    pattern: re.Pattern[str]
+    texts: int = 0
+    with_marks: int = 0
+    marks: Counter[str] = field(default_factory=Counter)
+
+    def read(self, text: str) -> None:
+        self.texts += 1
+        if any(sign in text for sign in MAY_HAVE_MARK) and (found := self.pattern.findall(text)):
+            self.with_marks += 1
+            self.marks.update(found if len(self.marks) < MARKS_COUNTED else (one for one in found if one in self.marks))
+
+    def notes(self, side: str, what: str) -> list[str]:
+        if not self.with_marks or self.with_marks < MIN_MARKED * self.texts:
+            return []
+        named = quote_list([mark for mark, _ in self.marks.most_common(MARKS_NAMED)], counts=self.marks)
+        have = f"{self.with_marks:,} of the {counted(self.texts, side)} {'has' if self.with_marks == 1 else 'have'}"
+        return [f"{have} {what}, such as {named}: they are read as part of the text"]
 
 
 def _cut_off(side: str, texts: Sequence[str]) -> list[str]:

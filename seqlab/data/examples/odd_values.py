@@ -58,7 +58,16 @@ def missing_texts(examples: Sequence[Example]) -> list[str]:
     """A note on texts and targets that other programs write where there is none."""
     texts = [example.input for example in examples if isinstance(example, LabeledText | TextPair)]
     texts += [example.target for example in examples if isinstance(example, TextPair)]
-    found = Counter(text.strip() for text in texts if text.strip().casefold() in MISSING_VALUES)
+    return missing_texts_note(Counter(text.strip() for text in texts if is_missing(text)))
+
+
+def is_missing(text: str) -> bool:
+    """Whether programs write this text where there is none."""
+    return text.strip().casefold() in MISSING_VALUES
+
+
+def missing_texts_note(found: Counter[str]) -> list[str]:
+    """The note on such texts, by how often each occurs."""
     if not found:
         return []
     named = quote_list(list(found), counts=found)

@@ -220,11 +220,11 @@ def _refuse_unknown(examples: LocatedExamples, column: str) -> None:
         raise DataError(
             f"{unknown[0].location}: the column '{column}' gives the splits, but {counted(len(unknown), 'example')} "
             f"{'has' if len(unknown) == 1 else 'have'} another value there: {quote_list([*values], 5, values)}. "
-            f"Expected train, validation (dev) or test. {_advice(examples, column, [*values])}{ADVICE}"
+            f"Expected train, validation (dev) or test. {_advice(examples, column, values)}{ADVICE}"
         )
 
 
-def _advice(examples: LocatedExamples, column: str, values: Sequence[str]) -> str:
+def _advice(examples: LocatedExamples, column: str, values: Counter[str]) -> str:
     """What to do about values that name no split."""
     unlabeled = [value for value in values if _letters(value) in UNLABELED]
     placeholders = "if their answers stand for none, or name their split"  # rows without any are no examples
@@ -232,14 +232,21 @@ def _advice(examples: LocatedExamples, column: str, values: Sequence[str]) -> st
     return remove + ("" if any(_split(located) == "test" for located in examples) else hold_out_advice(column, values))
 
 
-def hold_out_advice(column: str, values: Sequence[str]) -> str:
-    """How to name the value of test rows, for a column without words for splits, such as folds."""
-    values = [value for value in values if _letters(value) not in UNLABELED]
+def hold_out_advice(column: str, counts: Counter[str]) -> str:
+    """How to name the value of test rows, for a column without words for splits: the last of numbered folds; of other
+    values the one that is the rarest by far, since test rows are few."""
+    values = [value for value in counts if _letters(value) not in UNLABELED]
     if len(values) < 2 or any(map(split_of, values)) or "" in values:
         return ""
-    last = max(values, key=lambda value: (len(value), value))  # 10 comes after 9
-    setting = shlex.quote(f"corpus.split_column={column}={last}")
-    return f"To test on the rows with {quote_list([last])}: --set {setting}. "
+    chosen = max(values, key=lambda value: (len(value), value))  # 10 comes after 9
+    if not all(re.search(r"\d", value) for value in values):
+        chosen, second = sorted(values, key=counts.__getitem__)[:2]
+        if 2 * counts[chosen] > counts[second]:
+            named = quote_list(values, 5)
+            setting = shlex.quote(f"corpus.split_column={column}=VALUE")
+            return f"Name the value of the test rows, one of {named}: --set {setting}. "
+    setting = shlex.quote(f"corpus.split_column={column}={chosen}")
+    return f"To test on the rows with {quote_list([chosen])}: --set {setting}. "
 
 
 def _values(given: Sequence[GivenSplit]) -> list[str]:

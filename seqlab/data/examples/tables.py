@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from seqlab.data.examples.array_labels import refuse_arrays
+from seqlab.data.examples.array_labels import refuse_arrays, refuse_objects
 from seqlab.data.examples.column_notes import columns_note, types_note
 from seqlab.data.examples.columns import (
     LABELED,
@@ -149,6 +149,7 @@ def _read(
 
 
 def _check_content(pair: ColumnPair, table: ExampleTable, columns: tuple[str, str], guessed: bool) -> None:
+    refuse_objects(columns, table.header, table.sample())
     if guessed:
         refuse_empty_columns(columns, pair, table.header, table.sample())
     if pair is LABELED:

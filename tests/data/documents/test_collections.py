@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from seqlab.data.documents.collection import match_queries, read_collection, read_qrels, scifact
+from seqlab.data.documents.collection import match_queries, read_collection, scifact
 from seqlab.data.documents.document import Document, Query
+from seqlab.data.documents.qrels import read_qrels
+from seqlab.data.files import InputFixes
 from seqlab.errors import DataError, MissingInput, UsageError
 
 DOCUMENTS = [{"_id": "d1", "title": "Cats", "text": "They sleep."}, {"_id": "d2", "text": "Dogs bark."}]
@@ -44,6 +46,47 @@ def test_packed_files_and_the_columns_of_trec(tmp_path):
     assert "test.tsv.gz: 1 query without a relevant document" in collection.notes[-1]
 
 
+@pytest.mark.parametrize(
+    ("table", "notes"),
+    [
+        ("corpus-id\tquery-id\tscore\nd2\t1\t2\n", []),
+        ("query_id doc_id relevance iteration\n1 d2 2 0\n", []),
+        ("Score\tDocNo\tQID\n2\td2\t1\n", []),
+        ("TOPIC ITERATION DOCUMENT# RELEVANCY\n1 0 d2 2\n", []),
+        ("split\tDoc ID\tQuery ID\tscore\tlabel\ndev\td2\t1\t17\t2\n", ["columns 'split', 'score' of t.tsv not read"]),
+        ("doc\tfrage\trel\nd2\t1\t2\n",
+         ["columns of t.tsv by their position: 'frage' as the query, 'doc' as the document, 'rel' as the relevance"]),
+        ("a b c score\n1 0 d2 2\n",
+         ["columns of t.tsv by their position: 'a' as the query, 'c' as the document, 'score' as the relevance",
+          "column 'b' of t.tsv not read"]),
+        ("# query_id doc_id label\n1 d2 2\n", []),
+        ("# by the score of each document\n#\nquery-id\tcorpus-id\tscore\n1\td2\t2\n",
+         ["passed over lines of comments, which begin with #: 2"]),
+        ("query\td2\t2\n", None),
+    ],
+)  # fmt: skip
+def test_the_columns_of_judgments_are_those_that_the_header_names(tmp_path, table, notes):
+    (tmp_path / "t.tsv").write_text(table, encoding="utf-8")
+    fixes = InputFixes()
+    query = "query" if notes is None else "1"  # which is no header, since the line ends in a number
+    assert read_qrels(tmp_path / "t.tsv", fixes) == {query: {"d2": 2}}
+    assert fixes.notes() == (notes or [])
+
+
+@pytest.mark.parametrize("name", ["valid", "validation", "Val"])
+def test_judgments_of_a_split_have_any_of_its_names(tmp_path, name):
+    collection = read_collection(write(tmp_path, training="1\td1\t1\n", **{name: "2\td2\t1\n"}, test="3\td2\t1\n"))
+    assert collection.facts()["queries"] == {"train": 1, "validation": 1, "test": 1}
+    assert not collection.notes
+
+
+def test_files_beside_the_judgments_are_said_not_to_be_read(tmp_path):
+    folder = write(tmp_path, dev="1\td1\t1\n", valid="2\td2\t1\n", test="2\td2\t1\n3\td2\t1\n", extra="3\td2\t1\n")
+    collection = read_collection(folder)
+    assert [query.id for query in collection.queries["validation"]] == ["1"]
+    assert collection.notes == (f"not read in the judgments of {folder}: extra.tsv, valid.tsv",)
+
+
 def test_unknown_ids_are_counted_and_said(tmp_path):
     """A query without text cannot be asked; a relevant document that does not exist is never found."""
     collection = read_collection(write(tmp_path, test="1\td1\t1\n1\tgone\t1\n9\td1\t1\n8\td1\t1\n"))
@@ -77,6 +120,11 @@ def test_the_fingerprint_covers_everything(tmp_path):
         ("1\td1\n", r"line 1: expected query, document and relevance, separated by tabs; given: 1"),
         (HEADER + "1\td1\tyes\n", r"line 2: the relevance 'yes' is not a whole number"),
         ("1\td1\t1\n1\td1\t0\n", r"line 2: query '1' and document 'd1' have two judgments: 1 and 0"),
+        (HEADER + "1\td1\n", r"line 2: expected 3 fields separated by tabs, as in the header; given: 1"),
+        (
+            "query-id\tcorpus-id\n1\td1\n",
+            r"line 1: expected query, document and relevance, not columns 'query-id', 'corpus-id'",
+        ),
         (HEADER, r"has no judgment: expected lines"),
     ],
 )

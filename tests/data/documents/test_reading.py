@@ -235,6 +235,89 @@ def test_columns_of_queries_have_names_of_their_own(tmp_path: Path, header: str)
     assert fixes.notes() == []
 
 
+@pytest.mark.parametrize(
+    ("header", "row", "unread"),
+    [
+        ("id\tquery\ttext", "q7\twho swims?\tFind one.", "column 'text' of q.tsv not read"),
+        ("text\tTitle\tid\tQuery", "Find one.\tOtters\tq7\twho swims?", "columns 'text', 'Title' of q.tsv not read"),
+        ("_id\ttitle\ttext", "q7\tOtters\twho swims?", "column 'title' of q.tsv not read"),
+        ("id\tqid\tquestion\tanswer", "1\tq7\twho swims?\totters", "columns 'id', 'answer' of q.tsv not read"),
+        ("_id\ttext\tmetadata\tsplit", "q7\twho swims?\t{}\ttrain", ""),
+    ],
+)
+def test_a_query_is_read_before_other_texts_and_what_is_not_read_is_said(
+    tmp_path: Path, header: str, row: str, unread: str
+) -> None:
+    (tmp_path / "q.tsv").write_text(f"{header}\n{row}\n", encoding="utf-8")
+    fixes = DocumentFixes()
+    assert read_queries(tmp_path / "q.tsv", fixes) == [Query("q7", "who swims?")]
+    assert fixes.notes() == ([unread] if unread else [])
+
+
+def test_a_query_without_a_text_is_not_asked_by_its_title(tmp_path: Path) -> None:
+    rows = [{"_id": f"{number}", "title": "Otters", "text": "who swims?" if number else ""} for number in range(20)]
+    (tmp_path / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    fixes = DocumentFixes()
+    assert len(read_queries(tmp_path / "q.jsonl", fixes)) == 19
+    (note,) = [note for note in fixes.notes() if "title" not in note]
+    assert note == f"skipped 1 of the 20 queries of '{tmp_path / 'q.jsonl'}' (line 1: it has no text)"
+
+
+@pytest.mark.parametrize("name", ["topics.xml", "queries.txt", "."])
+def test_queries_are_rows(tmp_path: Path, name: str) -> None:
+    if name != ".":
+        (tmp_path / name).write_text("<top><num>1</num><title>who swims?</title></top>\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"is no table of queries: expected \.tsv, \.csv, \.jsonl"):
+        read_queries(tmp_path / name)
+
+
+def test_a_known_name_in_another_form_comes_before_the_next_name(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("content,Text,name,Title\nshort,They swim.,a.b,Otters\n", encoding="utf-8")
+    (document,) = read_documents([tmp_path / "a.csv"])
+    assert (document.title, document.text) == ("Otters", "They swim.")
+
+
+@pytest.mark.parametrize(("header", "columns", "name"), [
+    ("id,title,text,text", None, "text"),
+    ("id,id,title,text", None, "id"),
+    ("id,text,Comment,Comment", {"text": "Comment"}, "Comment"),
+])  # fmt: skip
+def test_a_column_of_documents_named_twice_is_refused(
+    tmp_path: Path, header: str, columns: dict[str, str] | None, name: str
+) -> None:
+    (tmp_path / "a.csv").write_text(f"{header}\nk1,k2,otter,seal\n", encoding="utf-8")
+    (tmp_path / "b.txt").write_text("The otter swims.", encoding="utf-8")
+    with pytest.raises(DataError, match=rf"a\.csv': 2 columns are named '{name}'. Rename all but one"):
+        read(tmp_path / "a.csv", columns=columns)
+    if columns is None:
+        assert read(tmp_path)[1] == [f"left out 1 file (2 columns are named '{name}'): a.csv"]
+
+
+def test_columns_named_twice_that_are_not_read_are_no_fault(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,text,Comment,Comment\nk1,They swim.,yes,no\n", encoding="utf-8")
+    documents, notes = read(tmp_path / "a.csv")
+    assert documents == [Document("k1", "They swim.")]
+    assert notes == ["columns 'Comment', 'Comment' of a.csv not read (--column text=NAME reads another)"]
+
+
+def test_keys_of_documents_that_are_repeated_are_said(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"id": "1", "text": "otter", "text": "seal"}\n', encoding="utf-8")
+    documents, notes = read(tmp_path / "a.jsonl")
+    assert documents == [Document("1", "seal")]
+    assert notes == ["keys that an object of a.jsonl has twice: 1 ('text'); the last counts"]
+
+
+def test_texts_of_rows_that_are_none_or_have_tags_are_said(tmp_path: Path) -> None:
+    texts = ["NULL", "<p class='a'>zebra &amp; yak</p><br/>", "write to <otter@x.org> if a < b", "$\\theta$ and $\\nu$"]
+    rows = [{"_id": f"{number}", "title": f"t{number}", "text": text} for number, text in enumerate(texts)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert read(tmp_path / "a.jsonl")[1] == [
+        "1 of the 4 texts has tags or entities, such as '<p class='a'>' (1), '&amp;' (1), '</p>' (1): they are read "
+        "as part of the text",
+        "1 text may stand for a missing one, 'NULL' (1). Delete such rows if so",
+    ]
+
+
 def test_ids_of_queries_are_none_of_documents(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("qid\ttext\nq7\tThey swim.\nq7\tThey bark.\n", encoding="utf-8")
     assert len({document.id for document in read_documents([tmp_path / "a.tsv"])}) == 2

@@ -36,6 +36,13 @@ def test_a_table_is_read_as_evaluate_reads_it_whatever_its_suffix(write, content
     assert texts == [example.input for example in scored] == TEXTS
 
 
+@pytest.mark.parametrize(("header", "column"), [("text,label,text", None), ("text,label,text", "Text"), ("a,b,a", "a")])
+def test_a_column_of_inputs_named_twice_is_refused(write, header, column):
+    path = write("a.csv", f"{header}\nthe film was good,pos,the meal was bad\n")
+    with pytest.raises(DataError, match=r"line 1: 2 columns are named '(text|a)'\. Rename all but one"):
+        read_inputs("labeled", path, column, InputFixes())
+
+
 def test_lines_that_are_read_as_texts_are_said(write):
     fixes = InputFixes()
     lines = "I liked the text, and the label\nyes, it was good\n"
@@ -86,6 +93,12 @@ def test_standard_input_in_an_unknown_encoding_is_piped_through_a_converter(pipe
 def test_an_empty_file_is_said_to_be_empty(write, name):
     with pytest.raises(DataError, match="is empty"):
         read_inputs("tagged" if name.endswith("conll") else "labeled", write(name, "\n"), None, InputFixes())
+
+
+def test_a_table_without_a_text_to_read_says_why(write):
+    path = write("a.csv", 'text, label\n "good room, nice", pos\n "bad, film", neg\n')
+    with pytest.raises(DataError, match=r"a\.csv' has no text to read: line 2: 3 fields, but the header has 2"):
+        read_inputs("labeled", path, None, InputFixes())
 
 
 def test_objects_in_a_file_with_another_suffix_are_not_read_as_texts(write):

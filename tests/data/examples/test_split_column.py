@@ -16,6 +16,7 @@ from seqlab.errors import DataError, UsageError
 from seqlab.training.request import settings_from_request
 
 WORDS = ["train", "train", "Training", "test", "dev"]
+IGNORED = r"--set corpus\.split_column=none"
 NOT_HELD_OUT = "looks like splits, but no row is held out by it:"
 FILES = "write train, validation or test there, or put those rows into files for --validation and --test"
 TINY = ["--steps", "1", "--hidden", "8", "--embedding", "8", "--threads", "1", "--batch-size", "4"]
@@ -191,6 +192,28 @@ def test_labels_are_those_of_the_training_rows(write):
     assert set(labels(result, "test")) == {"a", "b"}
     with pytest.raises(DataError, match=r"line 62: unknown label 'c'"):
         open_examples("labeled", corpus(write("b.csv", "text,label,split\n" + rows + "text x,c,test\n")))
+
+
+def test_a_column_that_separates_the_labels_is_said_to_give_the_splits(write):
+    sides = [("neg", "train-2019")] * 40 + [("pos", "test-2020")] * 20
+    rows = "".join(f"text {at},{label},{split}\n" for at, (label, split) in enumerate(sides))
+    path = write("a.csv", "text,label,dataset\n" + rows)
+    said = r"training split of '.*a\.csv' has only the label 'neg', and there is 'pos' in test; training needs"
+    with pytest.raises(
+        DataError, match=rf"{said} at least two. The column 'dataset' gives the splits: {IGNORED} ignores it"
+    ):
+        open_examples("labeled", corpus(path))
+    assert open_examples("labeled", corpus(path, split_column="none")).splits["train"]
+
+
+@pytest.mark.parametrize(("every", "advice"), [
+    (4, "to test on the rows with '测试': --set 'corpus.split_column=split=测试'"),
+    (2, "name the value of the test rows, one of '测试', '训练': --set corpus.split_column=split=VALUE"),
+])  # fmt: skip
+def test_the_value_of_test_rows_is_not_guessed_from_unknown_words(write, every, advice):
+    rows = "".join(f"text {at},{'ab'[at // 7 % 2]},{'训练' if at % every else '测试'}\n" for at in range(60))
+    notes = open_examples("labeled", corpus(write("a.csv", "text,label,split\n" + rows))).notes
+    assert f"'split' {NOT_HELD_OUT} {advice}" in notes[0]
 
 
 def test_the_user_names_the_value_of_test_rows(write):
