@@ -27,7 +27,7 @@ def read(raw: bytes, source: TextSource, first: int, last: int | None, block: in
     return [document.text for document in reader.documents(ByteWindow(blocks, before), first, last)]
 
 
-@given(TEXTS, st.integers(1, 40), st.integers(1, 64), st.integers(1, 4))
+@given(TEXTS, st.integers(3, 40), st.integers(1, 64), st.integers(1, 4))  # near: the rest of a character at least
 def test_pieces_joined_are_the_whole(text: str, near: int, block: int, stretches: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         set_sizes(patch, 40, near, stretches)
