@@ -156,3 +156,10 @@ def test_it_learns():
         (loss.total / loss.count).backward()
         optimizer.step()
     assert task.score(model, "validation").nats < 0.7 * before
+
+
+def test_a_result_says_what_was_known():
+    """A loss from both sides cannot be compared with one from the left."""
+    task, model = task_and_model()
+    metrics = task.metrics(task.score(model, "validation"))
+    assert task.wording(metrics).endswith("equally likely characters, with the text on both sides known")
