@@ -53,11 +53,12 @@ PACKED_TWICE = ("packed twice by gzip", "Unpack it twice: gzip -dc < FILE | gzip
 
 
 class Foreign(DataError):
-    """A file that is no text; `what` it is, in a few words."""
+    """A file that is no text. `reason`: what it is and how to read it, the same for all files of a kind that are left
+    out of a folder."""
 
-    def __init__(self, message: str, what: str):
+    def __init__(self, message: str, reason: str):
         super().__init__(message)
-        self.what = what
+        self.reason = reason
 
 
 def refuse_foreign(beginning: bytes, name: str) -> None:
@@ -74,7 +75,8 @@ def refuse_foreign(beginning: bytes, name: str) -> None:
     what, advice = found
     if advice.endswith("> NEW") and Path(_unpacked(name)).suffix.lower() in ARCHIVES:
         advice = f"{UNPACK_ALL}tar -xf FILE"
-    raise Foreign(f"'{name}' is {what}, not text. {on_file(advice, name)}", what)
+    said = f"{what}, not text. {advice}"
+    raise Foreign(f"'{name}' is {on_file(said, name)}", said.rstrip("."))
 
 
 def on_file(command: str, name: str) -> str:

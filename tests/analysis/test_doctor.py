@@ -226,15 +226,16 @@ def test_nothing_is_said_of_characters_that_could_not_be_decoded(tmp_path, codec
     assert not any(word in said for word in ("distinct characters", "control characters", "U+0082", "about"))
 
 
-@pytest.mark.parametrize("source", [["my.pdf", "--task", "language"], ["folder"]])
-def test_what_is_no_text_is_refused_without_a_report(seqlab, tmp_path, source):
+def test_what_is_no_text_is_refused_without_a_report_and_left_out_of_a_folder(seqlab, tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "a.txt").write_text(prose(30, 1))
     for name in ("my.pdf", "folder/b.pdf"):
         (tmp_path / name).write_bytes(b"%PDF-1.4\n" + b"1 0 obj << /Type /Catalog >> endobj\n" * 50)
-    refused = seqlab("doctor", str(tmp_path / source[0]), *source[1:])
+    refused = seqlab("doctor", str(tmp_path / "my.pdf"), "--task", "language")
     assert (refused.code, refused.out) == (65, "")
     assert "is a PDF, not text. Extract its text: pdftotext" in refused.err
+    report = seqlab("doctor", str(tmp_path / "folder"))
+    assert report.code == 0 and "left out 1 file (a PDF, not text. Extract its text: pdftotext" in report.out
 
 
 def test_exit_codes(seqlab, tmp_path):

@@ -11,6 +11,7 @@ import pytest
 from seqlab.data.encoding import recognize_encoding
 from seqlab.data.file_layout import recognize_layout
 from seqlab.data.files import InputFixes, read_file
+from seqlab.data.readable_files import UNCLEAR
 from seqlab.data.text.corpus import open_corpus
 from seqlab.errors import DataError, UsageError
 
@@ -155,6 +156,7 @@ def test_one_unreadable_file_does_not_end_a_folder(tmp_path):
         "f.gz": b"not packed",
         "g-empty.txt": b"",
         "h-empty.gz": gzip.compress(b""),
+        "i-dense.txt": "Größe déjà vu ".encode("latin-1") * 9,
         ".DS_Store": b"hidden",
     }
     for name, raw in files.items():
@@ -167,7 +169,7 @@ def test_one_unreadable_file_does_not_end_a_folder(tmp_path):
             "read c-utf16.txt as UTF-16, not UTF-8",
             "left out 1 file or folder (hidden): .DS_Store",
             "left out 1 file (binary): d.bin",
-            "left out 1 file (neither UTF-8, UTF-16 nor Windows-1252): e-cyrillic.txt",
+            f"left out 2 files ({UNCLEAR}): e-cyrillic.txt, i-dense.txt",
             "left out 1 file (a damaged .gz file): f.gz",
             "left out 2 files (empty): g-empty.txt, h-empty.gz",
         ]
@@ -188,7 +190,7 @@ def test_many_files_are_counted(tmp_path):
 
 def test_a_folder_without_readable_text_says_what_it_has(tmp_path):
     (tmp_path / "e.txt").write_bytes(RUSSIAN.encode("cp1251"))
-    with pytest.raises(DataError, match=r"no text file among its 1 file\..*Left out 1 file \(neither UTF-8.*e\.txt"):
+    with pytest.raises(DataError, match=r"no text file among its 1 file\..*Left out 1 file \(not UTF-8.*e\.txt"):
         open_corpus([str(tmp_path)])
 
 

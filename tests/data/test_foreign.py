@@ -12,7 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from seqlab.config import CorpusSettings
+from seqlab.data.documents.fixes import DocumentFixes
+from seqlab.data.documents.read import read_documents
 from seqlab.data.files import InputFixes, read_beginning, read_file
+from seqlab.data.text.given_splits import read_text
 from seqlab.errors import DataError
 
 Write = Callable[[str, bytes], Path]
@@ -129,3 +133,25 @@ def test_what_is_packed_twice_is_unpacked_twice(tmp_path, monkeypatch):
         list(read_file(Path("a.txt.gz"), InputFixes()))
     subprocess.run(str(refused.value).rpartition(": ")[2], shell=True, check=True)
     assert Path("a.txt").read_text() == "plain\n"
+
+
+@pytest.mark.parametrize("with_rows", [False, True])
+def test_documents_in_a_folder_are_left_out_with_the_way_to_read_them(tmp_path: Path, with_rows: bool) -> None:
+    (tmp_path / "a.txt").write_text("The old man walked along the river.\n" * 100)
+    (tmp_path / "ascii.pdf").write_bytes(b"%PDF-1.4\nshort\n")
+    (tmp_path / "usual.pdf").write_bytes(b"%PDF-1.4\n\0\1\2\n")
+    with zipfile.ZipFile(tmp_path / "b.docx", "w") as packed:
+        packed.writestr("word/document.xml", "x")
+    if with_rows:
+        (tmp_path / "c.jsonl").write_text('{"text": "Some more text."}\n' * 50)
+    fixes = read_text(CorpusSettings(source=(str(tmp_path),))).corpus.fixes
+    assert [note for note in fixes.source_notes if note.startswith("left out")] == (expected := [
+        "left out 2 files (a PDF, not text. Extract its text: pdftotext FILE NEW.txt): ascii.pdf, usual.pdf",
+        "left out 1 file (a document of a word processor (docx), not text. Get its text: pandoc FILE -t plain -o "
+        "NEW.txt): b.docx",
+    ])  # fmt: skip
+    indexed = DocumentFixes()
+    assert [*read_documents([tmp_path], indexed)] and sorted(expected) == sorted(
+        note for note in indexed.notes() if note.startswith("left out")
+    )
+    assert "is a PDF, not text. Extract its text: pdftotext" in refusal(str(tmp_path / "ascii.pdf"))

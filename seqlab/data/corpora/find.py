@@ -21,7 +21,7 @@ from seqlab.data.examples.split_column import find_split_column
 from seqlab.data.file_names import first_names, name_files
 from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path
 from seqlab.data.folders import COPIED, copies_among, files_below, is_result, note_links
-from seqlab.data.foreign import on_file, refuse_foreign
+from seqlab.data.foreign import Foreign, on_file, refuse_foreign
 from seqlab.data.nested_json import nested_texts_advice
 from seqlab.data.new_files import free_name
 from seqlab.data.parquet_files import PARQUET
@@ -85,7 +85,7 @@ def find_sources(items: Sequence[str], column: str, fixes: InputFixes) -> list[T
             except DataError as error:
                 if not is_folder:
                     raise
-                fixes.left_out[name] = error.reason if isinstance(error, Unusable) else str(error).rstrip(".")
+                fixes.left_out[name] = error.reason if isinstance(error, Foreign | Unusable) else str(error).rstrip(".")
                 continue
             if sources[name].column:
                 unused.setdefault((sources[name].column, others), []).append(name)

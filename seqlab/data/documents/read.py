@@ -35,7 +35,7 @@ from seqlab.data.file_names import first_names, shorten
 from seqlab.data.files import existing_path, read_file
 from seqlab.data.folders import files_below, note_links
 from seqlab.data.foreign import Foreign
-from seqlab.data.text.corpus import readable_codec
+from seqlab.data.readable_files import EMPTY, FAULTS, readable_codec
 from seqlab.data.text.forms import form_of_text
 from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.wording import counted, ended
@@ -90,9 +90,7 @@ def read_documents(
 
 
 def _why_left_out(error: DataError) -> str:
-    if isinstance(error, Foreign):
-        return f"{error.what}, not text"
-    return error.reason if isinstance(error, Unusable) else "no table of documents"
+    return error.reason if isinstance(error, Foreign | Unusable) else "no table of documents"
 
 
 def _with_text(document: Document, fixes: DocumentFixes) -> Document:
@@ -139,7 +137,7 @@ def _files(source: str, fixes: DocumentFixes) -> list[_File]:
         raise MissingInput(f"there is no file or folder '{shorten(source)}'. Name what is to be read.")
     if not path.is_dir():
         codec, why = readable_codec(path)
-        if codec is None and why == "empty":
+        if codec is None and why == EMPTY:
             raise DataError(f"'{path}' is empty: it has no document.")
         return [_File(path, codec)]  # if none fits, reading says where and why
     for name in COLLECTION:
@@ -152,10 +150,10 @@ def _files(source: str, fixes: DocumentFixes) -> list[_File]:
         codec, why = readable_codec(file)
         if codec is not None:
             readable.append(_File(file, codec, found=True))
-        elif why in ("empty", "binary"):
-            fixes.left_out[str(file)] = why
-        else:
+        elif why in FAULTS:
             fixes.unreadable[str(file)] = why
+        else:
+            fixes.left_out[str(file)] = why
     note_links([file.path for file in readable], fixes)
     allowed = math.ceil(fixes.skip_limit * len(files))
     if len(fixes.unreadable) > allowed:

@@ -13,8 +13,9 @@ from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, LocatedExample, 
 from seqlab.data.file_names import MAX_NAMED, first_names
 from seqlab.data.files import InputFixes, read_file
 from seqlab.data.folders import files_below, is_result, note_links
+from seqlab.data.readable_files import readable_codec
 from seqlab.data.split_files import split_named
-from seqlab.data.text.corpus import note_forms, readable_codec
+from seqlab.data.text.corpus import note_forms
 from seqlab.errors import DataError
 from seqlab.wording import counted
 

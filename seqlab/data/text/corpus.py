@@ -11,22 +11,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from seqlab.data.builtin_names import shadow_notes
-from seqlab.data.encoding import UTF8, recognize_encoding
+from seqlab.data.encoding import UTF8
 from seqlab.data.examples.lines import TEXT_TABLES, suffix
 from seqlab.data.file_layout import recognize_layout
 from seqlab.data.file_names import shorten
-from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, read_bytes, read_file
+from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path, read_file
 from seqlab.data.folders import COPIED, copies_among, files_below, is_result, note_links
+from seqlab.data.readable_files import EMPTY, readable_codec
 from seqlab.data.standard_input import NAME, called_by_name, copy_stdin
 from seqlab.data.text.forms import TextForm, form_of_text
 from seqlab.data.text.mail import folder_command
 from seqlab.data.text.symbols import join_symbols
-from seqlab.errors import DataError, MissingInput, StorageError, UsageError
+from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.registry import CORPORA, did_you_mean
 from seqlab.wording import counted
 
 MARKUP = (".html", ".htm", ".xhtml", ".xml", ".tmx", ".xliff", ".xlf", ".po", ".svg")  # suffixes
-EMPTY = "empty"  # why a file is left out
 READING_COUNTS = ("byte_order_marks", "crlf_lines", "cr_lines", "added_newlines")  # of InputFixes, in each reading
 
 
@@ -250,18 +250,6 @@ def _text_files(folder: Path, fixes: InputFixes) -> dict[Path, str]:
             f"the like.{left_out}"
         )
     return texts
-
-
-def readable_codec(path: Path) -> tuple[str | None, str]:
-    """The encoding of a file, or None and why it cannot be read."""
-    try:
-        codec = recognize_encoding(read_bytes(path))
-        first = next(read_bytes(path), b"")
-    except (DataError, StorageError) as error:
-        return None, "a damaged .gz file" if isinstance(error, DataError) else "it cannot be opened"
-    if not first:
-        return None, EMPTY
-    return codec, "binary" if b"\0" in first else "neither UTF-8, UTF-16 nor Windows-1252"
 
 
 def _from_stdin(copy: Path | None) -> Corpus:
