@@ -59,6 +59,11 @@ def recognize_layout(path: Path) -> FileLayout | None:
     return _tagged(path.name, lines, filled) or _table(path.name, filled)
 
 
+def is_table_by_lines(path: Path) -> bool:
+    """Whether a file whose suffix does not say so can be read as a table: a .txt file, or one with lines of fields."""
+    return path.suffix.lower() == ".txt" or ((layout := recognize_layout(path)) is not None and layout.kind == "table")
+
+
 def _tagged(name: str, lines: Sequence[str], filled: Sequence[str]) -> FileLayout | None:
     """A word first and its tag last, the same number of columns in every line, sentences between blank lines."""
     by_tabs = sum("\t" in line for line in filled) > len(filled) / 2

@@ -18,20 +18,17 @@ from seqlab.data.examples.columns import (
     SEPARATORS,
     is_pair_rather,
     known_columns,
-    may_be_labels,
     readable_columns,
-    suggest_columns,
-    suggest_pair,
 )
 from seqlab.data.examples.csv_records import csv_fault
 from seqlab.data.examples.example_folders import unclear_folder
 from seqlab.data.examples.json_forms import form_of_file, form_of_line, form_of_object
 from seqlab.data.examples.label_columns import label_columns_note
 from seqlab.data.examples.lines import COLUMNS, CONLLU, JSON_LINES, TABLES, TEXT_TABLES, column_word, quote_list, suffix
-from seqlab.data.examples.no_labels import why_no_labels
 from seqlab.data.examples.numbered_columns import requested_names
 from seqlab.data.examples.parquet_sentences import lists_of_words
-from seqlab.data.examples.table_sample import SAMPLE_BYTES, TableSample, sample_table
+from seqlab.data.examples.possible_columns import possible_columns
+from seqlab.data.examples.table_sample import SAMPLE_BYTES, SAMPLE_ROWS, TableSample, sample_table
 from seqlab.data.examples.tagged_tables import word_rows
 from seqlab.data.examples.title_lines import header_below
 from seqlab.data.file_layout import FileLayout, recognize_layout
@@ -139,14 +136,23 @@ def _unclear(path: Path) -> FileLayout | None:
         return None
     if suffix(path) not in TABLES:
         layout = layout_of_text(path)
-        if layout and layout.kind == "table":
-            with suppress(ValueError, csv.Error):  # reading says what is wrong
-                return _with_columns(layout, sample_table(path).rows)
-        return layout
+        return _of_lines(path, layout) if layout and layout.kind == "table" else layout
     if _from_table(path, None):
         return None
     layout = recognize_layout(path) if suffix(path) == ".tsv" else None
     return layout if layout and layout.kind == "tagged" else _unclear_table(path)
+
+
+def _of_lines(path: Path, layout: FileLayout) -> FileLayout:
+    """The layout of a table whose suffix does not say so; no table if its first line is no header of most."""
+    lines = read_beginning(path, SAMPLE_BYTES)[0]
+    rows: Sequence[Mapping[str, Any]] = []
+    with suppress(ValueError, csv.Error):
+        rows = sample_table(path).rows
+    if rows and len(rows[0]) > 1 and 4 * len(rows) >= min(len(lines), SAMPLE_ROWS):  # others are blank or drawn
+        return _with_columns(layout, rows)
+    header = header_below(path, lines) or "its first line is no header for them"
+    return replace(layout, kind="other", reason=f"{layout.reason}, but {header}")
 
 
 def _has_text(path: Path, rows: Sequence[Mapping[str, Any]]) -> bool:
@@ -243,14 +249,10 @@ def _in_one_object(path: Path, sample: TableSample) -> str | None:
 
 def _with_columns(layout: FileLayout, rows: Sequence[Mapping[str, Any]]) -> FileLayout:
     """The layout with columns that the user may name, for each kind of examples that they may be."""
-    if not rows or len(rows[0]) < 2:
-        return layout
-    columns, pair = suggest_columns(rows), suggest_pair(rows)
-    why = why_no_labels(rows, columns[1])
-    if why and pair is None:
+    labeled, pair, why = possible_columns(rows)
+    if why:
         return replace(layout, kind="other", reason=f"{layout.reason}. No column has labels: {why}")
-    labels = not why and (may_be_labels(rows, columns[1]) or pair is None)
-    return replace(layout, columns=columns if labels else None, pair=pair)
+    return replace(layout, columns=labeled, pair=pair)
 
 
 def _is_folder(path: Path) -> bool:

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from seqlab.config import build_settings
 from seqlab.data.drawn_tables import drawn_table
 from seqlab.data.examples.inputs import read_inputs
+from seqlab.data.examples.load import open_examples
 from seqlab.data.examples.tables import read_labeled
 from seqlab.data.files import InputFixes
 from seqlab.data.text.corpus import open_corpus
@@ -50,7 +52,10 @@ def test_they_are_offered_to_classify_and_never_to_tag(write: Write, program: st
     columns = next(word for word in shlex.split(str(asked.value), comments=True) if word.startswith("corpus.columns="))
     assert json.loads(columns.partition("=")[2]) == ["text", "label"]
     (note,) = open_corpus([str(path)]).fixes.source_notes
-    assert "looks like a table as psql or mysql prints it" in note
+    assert note.endswith(
+        "it looks like a table as Markdown, psql or mysql draws it. To read its rows: seqlab train "
+        f"{shlex.quote(str(path))} --task classify"
+    )
 
 
 def test_padding_between_bars_is_removed_without_a_rule_too(write: Write) -> None:
@@ -93,3 +98,29 @@ def test_a_table_of_markdown_is_read_without_its_bars_whatever_is_around_it(writ
         settings_from_request(path, {}, {}, {})
     tasks = re.findall(r"--task (\w+)", str(asked.value))
     assert "classify" in tasks and "tag" not in tasks
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "task", "columns"),
+    [
+        ("| a | b |", "| Three words {0}. | Two {0}. |", "translate", ["a", "b"]),
+        ("| source | target |", "| Three words {0}. | Two {0}. |", "translate", None),
+        ("| words | stars |", "| Three words {0}. | {1} |", "classify", ["words", "stars"]),
+        ("| a | b |", "| Three words here. | Two words. |", None, None),
+    ],
+)
+def test_the_note_on_a_table_names_a_command_that_reads_its_rows(
+    write: Write, header: str, row: str, task: str | None, columns: list[str] | None
+) -> None:
+    rows = "".join(row.format(at, at % 3) + "\n" for at in range(60))
+    path = write("a.md", f"{header}\n|---|---|\n{rows}")
+    (note,) = open_corpus([str(path)]).fixes.source_notes
+    if task is None:
+        assert "--task" not in note and note.endswith("draws it. Its bars and rules are part of it")
+        return
+    words = shlex.split(note.partition("To read its rows: ")[2])
+    options = [] if columns is None else ["--set", f"corpus.columns={json.dumps(columns)}"]
+    assert words == ["seqlab", "train", str(path), "--task", task, *options]
+    corpus = build_settings({"corpus": {"source": [str(path)], "columns": columns}}, []).corpus
+    examples = open_examples("pairs" if task == "translate" else "labeled", corpus)
+    assert sum(map(len, examples.splits.values())) == 60

@@ -531,3 +531,18 @@ def test_numbers_below_a_name_show_that_the_first_line_is_a_header(written, last
     assert layout is not None and "a.csv has the columns 'Compound ID'" in layout.reason
     layout = unclear_layout([written("a.csv", f"Compound 0,-0.370,{last}\n{rows}")])
     assert layout is not None and "looks like data" in layout.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.abc", "X:1\nT:Tune\nK:G\n" + "GABc dedB|dedB dedB|c2ec B2dB|\n" * 80, "is no header for them"),
+        ("a.txt", 'one"|"two\n' + "a film|good\na play|bad\n" * 40, "is no header for them"),
+        ("a.txt", "My films\ntext|label\n" + "a film|good\na play|bad\n" * 40, "line 2 of a.txt looks like the header"),
+    ],
+)
+def test_a_task_whose_reader_refuses_the_first_line_is_not_offered(written, name, content, said):
+    with pytest.raises(UsageError, match="To read it as it is:") as refused:
+        settings_from_request(written(name, content), {}, {}, {})
+    assert said in str(refused.value)
+    assert str(refused.value).count("--task") == 1 and "--task language" in str(refused.value)

@@ -26,7 +26,7 @@ from seqlab.data.examples.tables import read_labeled, read_pairs
 from seqlab.data.examples.tag_schemes import count_repairs, detect_scheme, non_span_tags, respell, to_bio
 from seqlab.data.examples.tagged_tables import read_tagged_table
 from seqlab.data.examples.untagged import unmarked_types_note, unscored_words
-from seqlab.data.file_layout import recognize_layout
+from seqlab.data.file_layout import is_table_by_lines, recognize_layout
 from seqlab.data.file_names import first_names, name_files, shorten
 from seqlab.data.files import STANDARD_INPUT, InputFixes, existing_path
 from seqlab.errors import DataError, MissingInput, UsageError
@@ -267,7 +267,7 @@ def _read_tagged(path: Path, columns: WantedColumns, fixes: InputFixes) -> Locat
 
 def _read_pairs(paths: Sequence[Path], columns: WantedColumns, fixes: InputFixes) -> LocatedExamples:
     are_tables = [suffix(path) in TABLES for path in paths]
-    if all(are_tables) or (len(paths) == 1 and suffix(paths[0]) == ".txt"):
+    if all(are_tables) or (len(paths) == 1 and is_table_by_lines(paths[0])):
         more = columns.groups, columns.splits, columns.trained
         return _joined(paths, lambda path: read_pairs(path, columns.pair, fixes, *more), fixes)
     if len(paths) != 2 or any(are_tables):

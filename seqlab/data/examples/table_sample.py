@@ -70,6 +70,11 @@ def sample_table(path: Path) -> TableSample:
         if not records:
             return TableSample([], [])
         header, *rows = records
+    return sample_rows(header, rows)
+
+
+def sample_rows(header: Sequence[str], rows: Sequence[Sequence[str]]) -> TableSample:
+    """The same of the fields of the first line and of those below it."""
     names, rows, _ = without_ends([name.strip() for name in header], rows[:SAMPLE_ROWS])
     rows = [[field.strip() for field in row] for row in rows if len(row) == len(names)]
     rows = [row for row in rows if row != names]

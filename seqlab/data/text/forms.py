@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from seqlab.data.drawn_tables import drawn_table
+from seqlab.data.examples.possible_columns import options_to_read
+from seqlab.data.examples.table_sample import sample_rows
 from seqlab.data.file_layout import SAMPLE_BYTES, FileLayout, recognize_layout
 from seqlab.data.files import read_beginning
 from seqlab.data.nested_json import nested_texts_advice
@@ -166,9 +168,10 @@ def _drawn(lines: Sequence[str], name: str) -> TextForm | None:
     widths = Counter(table.widths if table else ())
     if widths.total() < MIN_LINES or widths.most_common(1)[0][1] < FITTING * widths.total():
         return None
-    return TextForm(
-        "a table as psql or mysql prints it", f"To read its rows: seqlab train {name} --task classify", is_table=True
-    )
+    header, *rows = table.rows.values() if table else [[]]
+    options = options_to_read(sample_rows(header, rows))
+    advice = f"To read its rows: seqlab train {name} {options}" if options else "Its bars and rules are part of it"
+    return TextForm("a table as Markdown, psql or mysql draws it", advice, is_table=True)
 
 
 def _printed(lines: Sequence[str], name: str) -> TextForm | None:
