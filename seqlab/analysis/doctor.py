@@ -16,8 +16,8 @@ from seqlab.analysis.scan import TextScan, scan_text
 from seqlab.analysis.suggestion import SuggestedSettings, estimate_training, suggest_settings
 from seqlab.config import CorpusSettings, build_settings, checked, each_once, parse_assignment
 from seqlab.data.boilerplate import boilerplate_notes
-from seqlab.data.corpora.find import is_sharded
 from seqlab.data.corpora.large_text import open_large
+from seqlab.data.corpora.when_sharded import is_sharded, unread_rows
 from seqlab.data.double_encoding import double_encoding_notes
 from seqlab.data.foreign import Foreign
 from seqlab.data.invisible import show_invisible
@@ -115,7 +115,10 @@ def examine(
     `log` is told what begins; `read_as` are other settings of the corpus, on its rows."""
     given = {"source": tuple(source), "documents": documents, **read_as}
     settings = checked(CorpusSettings, given, "corpus")
-    corpus = _open_large(settings) if is_sharded(settings) else open_corpus(settings.source)
+    if is_sharded(settings):
+        corpus = _open_large(settings)
+    else:
+        corpus = open_corpus(settings.source, left_out=unread_rows(settings))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SeqlabWarning)  # characters that the samples lack

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from seqlab.config import ExampleKind, RunSettings, TrainSettings
-from seqlab.data.corpora.find import has_rows
+from seqlab.data.corpora.when_sharded import has_rows
 from seqlab.data.documents.collection_layout import is_collection
 from seqlab.data.examples.split_column import IGNORED
 from seqlab.errors import UsageError

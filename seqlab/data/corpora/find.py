@@ -7,7 +7,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from seqlab.config import CorpusSettings
 from seqlab.data.corpora.parquet import text_columns
 from seqlab.data.corpora.source import Form, TextSource, form_and_packing, is_address
 from seqlab.data.corpora.streams import DamagedPacking, file_system, opened, source_errors, stamp_of, unpacked
@@ -28,47 +27,14 @@ from seqlab.data.parquet_files import PARQUET
 from seqlab.data.text.corpus import note_forms
 from seqlab.data.text_columns import chosen_text_column, text_keys
 from seqlab.data.unmarked import CONTROLS
-from seqlab.errors import DataError, MissingInput, SeqlabError, UsageError
+from seqlab.errors import DataError, MissingInput, UsageError
 from seqlab.registry import CORPORA
 from seqlab.wording import counted
 
-MAX_IN_ONE_FILE = 256 << 20  # bytes as stored, of a text that is encoded into a single file
 SAMPLE = 1 << 16  # bytes at the beginning of a file that tell what it is
 MAX_CONTROLS = 0.001  # the share of bytes of a text that are NULs or other controls; binary data has far more
 READ_AS = {"text": "running text", "rows": "JSON lines", "parquet": "Parquet"}
 PACKED_AS = {"gz": "unpacked by gzip", "zst": "unpacked by zstd"}
-
-
-def is_sharded(settings: CorpusSettings) -> bool:
-    """Whether a text is encoded into shards: as the setting says, else where it is in rows, packed by zstd, at an
-    address, or large."""
-    items = (*settings.source, *settings.validation, *settings.test)
-    if settings.sharded is not None or any(item in CORPORA or item == STANDARD_INPUT for item in items):
-        return bool(settings.sharded)
-    if any(map(is_address, items)):
-        return True
-    names = [str(path) for item in items for path in _files(item)]
-    if any(form != "text" or packing == "zst" for form, packing in map(form_and_packing, names)):
-        return True
-    return sum(Path(name).stat().st_size for name in names) > MAX_IN_ONE_FILE
-
-
-def has_rows(settings: CorpusSettings) -> bool:
-    """Whether a corpus has rows, one of whose columns is the text."""
-    items = (*settings.source, *settings.validation, *settings.test)
-    names = [str(path) for item in items if not is_address(item) for path in _files(item)]
-    return any(form_and_packing(name)[0] != "text" for name in (*names, *filter(is_address, items)))
-
-
-def _files(item: str) -> list[Path]:
-    """The files of an item that exist; opening it says what is wrong."""
-    try:
-        path = existing_path(item)
-        if path is None or (path.is_dir() and is_result(path)):
-            return []
-        return files_below(path) if path.is_dir() else [path]
-    except SeqlabError:
-        return []
 
 
 def find_sources(items: Sequence[str], column: str, fixes: InputFixes) -> list[TextSource]:
@@ -81,11 +47,11 @@ def find_sources(items: Sequence[str], column: str, fixes: InputFixes) -> list[T
             if name in sources:
                 raise UsageError(f"'{name}' is given twice: name every file once.")
             try:
-                sources[name], others = _recognize(name, column, fixes)
+                sources[name], others = recognize_source(name, column, fixes)
             except DataError as error:
                 if not is_folder:
                     raise
-                fixes.left_out[name] = error.reason if isinstance(error, Foreign | Unusable) else str(error).rstrip(".")
+                fixes.left_out[name] = why_left_out(error)
                 continue
             if sources[name].column:
                 unused.setdefault((sources[name].column, others), []).append(name)
@@ -102,6 +68,10 @@ def find_sources(items: Sequence[str], column: str, fixes: InputFixes) -> list[T
     note_forms([Path(name) for name, one in sources.items() if one.form == "text" and not is_address(name)], fixes)
     fixes.remarks += [*_form_notes([*sources.values()]), *_column_notes(unused)]
     return [*sources.values()]
+
+
+def why_left_out(error: DataError) -> str:
+    return error.reason if isinstance(error, Foreign | Unusable) else str(error).rstrip(".")
 
 
 def _list(item: str, fixes: InputFixes) -> tuple[list[str], bool]:
@@ -132,7 +102,7 @@ def _list_address(address: str) -> tuple[list[str], bool]:
     return [system.unstrip_protocol(one) for one in found], True
 
 
-def _recognize(name: str, column: str, fixes: InputFixes) -> tuple[TextSource, tuple[str, ...]]:
+def recognize_source(name: str, column: str, fixes: InputFixes) -> tuple[TextSource, tuple[str, ...]]:
     """A file as a source, and the columns of it that are not read; DataError if it is no text."""
     form, packing = form_and_packing(name)
     size, stamp, can_seek = stamp_of(name)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from seqlab.data.builtin_names import shadow_notes
 from seqlab.data.encoding import UTF8
@@ -66,15 +67,21 @@ class TextChanged(DataError):
         )
 
 
-def open_corpus(source: Sequence[str], stdin_copy: Path | None = None, layout: str = "text") -> Corpus:
-    """The corpus at a built-in name, paths or '-'; `stdin_copy` is where a run has saved its standard input.
+def open_corpus(
+    source: Sequence[str],
+    stdin_copy: Path | None = None,
+    layout: str = "text",
+    left_out: Mapping[str, str] = MappingProxyType({}),
+) -> Corpus:
+    """The corpus at a built-in name, paths or '-'; `stdin_copy` is where a run has saved its standard input, and
+    `left_out` has files of folders that are not read, and why.
 
     In the layout "symbols", characters stand between spaces, and _ is a space: the corpus is the text they spell."""
-    corpus = _find_corpus(source, stdin_copy)
+    corpus = _find_corpus(source, stdin_copy, left_out)
     return corpus if layout == "text" else replace(corpus, blocks=lambda: join_symbols(corpus.blocks(), corpus.name))
 
 
-def _find_corpus(source: Sequence[str], stdin_copy: Path | None) -> Corpus:
+def _find_corpus(source: Sequence[str], stdin_copy: Path | None, left_out: Mapping[str, str]) -> Corpus:
     if list(source) == [STANDARD_INPUT]:
         return _from_stdin(stdin_copy)
     if len(source) == 1 and source[0] in CORPORA:
@@ -84,7 +91,7 @@ def _find_corpus(source: Sequence[str], stdin_copy: Path | None) -> Corpus:
     fixes = InputFixes()
     codecs: dict[Path, str] = {}
     for item in source:
-        for path, codec in _resolve(item, fixes, alone=len(source) == 1).items():
+        for path, codec in _resolve(item, fixes, left_out, alone=len(source) == 1).items():
             if path in codecs:
                 raise UsageError(f"'{path}' is given twice: name every file once.")
             codecs[path] = codec
@@ -215,7 +222,7 @@ def require_existing(item: str) -> Path:
     return path
 
 
-def _resolve(item: str, fixes: InputFixes, alone: bool) -> dict[Path, str]:
+def _resolve(item: str, fixes: InputFixes, left_out: Mapping[str, str], alone: bool) -> dict[Path, str]:
     """The files of an item, each with its encoding; `fixes` records what is left out of a folder, or beside others."""
     path = require_existing(item)
     if path.is_dir() and is_result(path):
@@ -225,7 +232,7 @@ def _resolve(item: str, fixes: InputFixes, alone: bool) -> dict[Path, str]:
             f"--from {name}; to continue a run: seqlab resume {name}"
         )
     if path.is_dir():
-        return _text_files(path, fixes)
+        return _text_files(path, fixes, left_out)
     codec, why = readable_codec(path)
     if why == EMPTY and not alone:
         fixes.left_out[item] = why
@@ -233,12 +240,12 @@ def _resolve(item: str, fixes: InputFixes, alone: bool) -> dict[Path, str]:
     return {path: codec or UTF8}
 
 
-def _text_files(folder: Path, fixes: InputFixes) -> dict[Path, str]:
+def _text_files(folder: Path, fixes: InputFixes, unread: Mapping[str, str]) -> dict[Path, str]:
     """The text files of a folder, each with its encoding; those that are empty or no readable text are left out."""
     files = files_below(folder, fixes)
     texts: dict[Path, str] = {}
     for path in files:
-        codec, why = readable_codec(path)
+        codec, why = (None, unread[str(path)]) if str(path) in unread else readable_codec(path)
         if codec is None:
             fixes.left_out[str(path)] = why
         else:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.config import CorpusSettings
-from seqlab.data.corpora.find import is_sharded
 from seqlab.data.corpora.large_text import open_large
+from seqlab.data.corpora.when_sharded import is_sharded, unread_rows
 from seqlab.data.file_names import first_names
 from seqlab.data.files import STANDARD_INPUT
 from seqlab.data.new_files import new_file
@@ -91,7 +91,8 @@ def read_text(settings: CorpusSettings, stdin_copy: Path | None = None) -> Split
     """The text of a run in its splits; `stdin_copy` is where the run has saved its standard input."""
     if is_sharded(settings):
         return open_large(settings)
-    corpus = open_corpus(settings.source, stdin_copy, settings.layout)
+    left_out = unread_rows(settings)
+    corpus = open_corpus(settings.source, stdin_copy, settings.layout, left_out)
     if not settings.validation and not settings.test:
         return split_text(corpus, settings)
     corpus = replace(corpus, name=_name(settings.source, corpus.name))
@@ -103,7 +104,7 @@ def read_text(settings: CorpusSettings, stdin_copy: Path | None = None) -> Split
         if STANDARD_INPUT in files:
             raise UsageError(f"only the training text can be standard input, '-': name a file for corpus.{split}.")
         if files:
-            given = open_corpus(files, layout=settings.layout)
+            given = open_corpus(files, layout=settings.layout, left_out=left_out)
             texts[split] = split_text(given, cut.model_copy(update={"source": files}), is_whole=True)
     _refuse_copies(texts)
     _refuse_shared_files(texts)
@@ -121,7 +122,7 @@ def read_whole(source: tuple[str, ...], settings: CorpusSettings) -> SplitText:
     whole = CorpusSettings(source=source, **read_as)
     if is_sharded(whole):
         return open_large(whole, is_whole=True)
-    return split_text(open_corpus(source, layout=whole.layout), whole, is_whole=True)
+    return split_text(open_corpus(source, layout=whole.layout, left_out=unread_rows(whole)), whole, is_whole=True)
 
 
 def with_training_corpus(text: SplitText, corpus: Corpus) -> SplitText:

@@ -11,8 +11,9 @@ import pytest
 from corpus_files import encode, large_text, some_texts, write_rows
 
 from seqlab.config import CorpusSettings, build_settings
-from seqlab.data.corpora.find import is_sharded
 from seqlab.data.corpora.large_text import open_large
+from seqlab.data.corpora.when_sharded import is_sharded
+from seqlab.data.text.given_splits import read_text
 from seqlab.errors import DataError, MissingInput, SeqlabWarning, UsageError
 from seqlab.registry import TASKS
 from seqlab.tokenization.byte import ByteTokenizer
@@ -40,10 +41,36 @@ def test_what_is_encoded_into_shards(tmp_path: Path, monkeypatch: pytest.MonkeyP
         (tmp_path / name).touch()
         assert is_sharded(settings(tmp_path / name)) and is_sharded(settings(text, validation=(str(tmp_path / name),)))
         assert not is_sharded(settings(tmp_path / name, sharded=False))
+    assert not is_sharded(settings(tmp_path)), "empty files of a folder are left out, and decide nothing"
+    write_rows(tmp_path / "b.jsonl", some_texts(5))
     assert is_sharded(settings(tmp_path)) and not is_sharded(CorpusSettings(source=("python-docs",)))
     assert is_sharded(CorpusSettings(source=("s3://bucket/a.txt",)))
-    monkeypatch.setattr("seqlab.data.corpora.find.MAX_IN_ONE_FILE", 5)
+    monkeypatch.setattr("seqlab.data.corpora.when_sharded.MAX_IN_ONE_FILE", 5)
     assert is_sharded(settings(text))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("empty.jsonl", b"", "empty"),
+        ("x.parquet", b"PAR1\x15 and nothing else", "cannot be read as Parquet"),
+        ("y.txt.zst", b"not packed", "zstd"),
+        ("z.jsonl", b'{"head": "A head", "story": "A story"}\n' * 9, "which one is the text?"),
+        ("large.bin", bytes(999), "binary"),
+    ],
+)
+def test_a_file_that_is_left_out_does_not_decide_how_the_others_are_split(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes, why: str
+) -> None:
+    monkeypatch.setattr("seqlab.data.corpora.when_sharded.MAX_IN_ONE_FILE", 900)
+    (tmp_path / "a.txt").write_text("The old man walked.\n" * 30)
+    (tmp_path / name).write_bytes(content)
+    text = read_text(settings(tmp_path))
+    assert not is_sharded(settings(tmp_path)) and text.stats.characters == 600
+    (note,) = text.corpus.fixes.source_notes
+    assert note.startswith("left out 1 file (") and why in note and note.endswith(name)
+    with pytest.raises(DataError):  # given by its name, it is refused
+        read_text(settings(tmp_path / name))
 
 
 def test_every_form_is_recognized_and_said(tmp_path: Path) -> None:
