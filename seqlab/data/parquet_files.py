@@ -26,7 +26,8 @@ def parquet_errors(name: str) -> Iterator[None]:
     try:
         yield
     except (pyarrow.ArrowInvalid, pyarrow.ArrowException) as error:
-        raise DataError(f"'{name}' cannot be read as Parquet: {str(error).rstrip('.')}. Leave it out, or write it again.") from None
+        why = str(error).rstrip(".")
+        raise DataError(f"'{name}' cannot be read as Parquet: {why}. Leave it out, or write it again.") from None
 
 
 def open_parquet(stream: IO[bytes] | GzipFile) -> Any:

@@ -6,10 +6,17 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from seqlab.data.folders import is_result
+from seqlab.data.examples.lines import COLUMNS, CONLLU, TABLES, suffix
+from seqlab.data.folders import files_below, is_result
 from seqlab.errors import StorageError, UsageError
 from seqlab.typed_command import command_again
 
+FEW, SMALL = 0.25, 1 / 3  # shares of the files beside them, by number and by size: with less of both, they are no parts
+PROGRAMS = {  # suffixes of source code and its settings
+    *(".py", ".pyx", ".ipynb", ".sh", ".bash", ".bat", ".ps1", ".pl", ".rb", ".php", ".lua", ".r", ".jl", ".m", ".tcl"),
+    *(".c", ".h", ".cc", ".cpp", ".hpp", ".cu", ".rs", ".go", ".java", ".kt", ".scala", ".swift", ".cs", ".js", ".ts"),
+    *(".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf"),
+}
 MAX_IN_COMMAND = 8  # paths that a message repeats in a command
 SPLITS = ("train", "validation", "test")
 READ_AS_ONE = "read as one, although the names are those of splits"
@@ -83,6 +90,7 @@ def find_split_files(folder: Path, given: Path | None = None) -> SplitFiles | No
     if not complete:
         layouts, ambiguous = _layouts(paths, SHORT_WORD, SHORT_WORDS)
         complete = [layout for layout in layouts if "train" in layout and "validation" in layout]
+    complete = [layout for layout in complete if not _are_few(folder, [*layout.values()])]
     if not complete:
         return None
     if len(complete) > 1 or ambiguous:
@@ -90,6 +98,17 @@ def find_split_files(folder: Path, given: Path | None = None) -> SplitFiles | No
         raise UsageError(f"'{folder}' has more than one set of files named after splits. Name the files:{commands}")
     files = {split: complete[0][split] for split in SPLITS if split in complete[0]}
     return SplitFiles(files, [path.name for path in paths if path not in files.values()])
+
+
+def _are_few(folder: Path, files: Sequence[Path]) -> bool:
+    """Whether these are a small part of the files with their suffix in a folder and below it, or if they are programs,
+    as train.py and test.py, of all its files. Tables are not counted: nobody calls anything else so."""
+    kind = suffix(files[0])
+    if kind in (*TABLES, *COLUMNS, CONLLU) or not all(map(Path.is_file, files)):
+        return False
+    beside = [path for path in files_below(folder) if kind in PROGRAMS or suffix(path) == kind]
+    size, whole = (sum(path.stat().st_size for path in some) for some in (files, beside))
+    return len(files) < FEW * len(beside) and size < SMALL * whole
 
 
 def _layouts(

@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from seqlab.data.split_files import find_split_files, split_named
+from seqlab.data.text.given_splits import read_text
 from seqlab.errors import UsageError
+from seqlab.training.request import settings_from_request
 from seqlab.typed_command import typed_command
 
 
@@ -101,3 +103,27 @@ def test_the_choice_repeats_what_was_typed(tmp_path: Path, monkeypatch: pytest.M
 def test_two_files_for_one_split_are_a_choice_of_the_user(tmp_path: Path):
     with pytest.raises(UsageError, match="more than one"):
         find_split_files(folder_with(tmp_path, "train.txt", "dev.txt", "valid.txt"))
+
+
+def test_programs_among_many_other_files_are_no_splits(tmp_path: Path):
+    (tmp_path / "models").mkdir()
+    for number, kind in enumerate([".py"] * 8 + [".md", ".txt"]):
+        (tmp_path / "models" / f"part{number}{kind}").write_text("import torch\n" * 9)
+    folder_with(tmp_path, "train.py", "test.py", "train.sh", "test.sh", "train.yaml", "test.yaml")
+    assert find_split_files(tmp_path) is None
+    text = read_text(settings_from_request(tmp_path, {}, {}, {}).corpus)
+    assert {path.name for path in text.corpus.paths} >= {"train.py", "test.py", "train.sh", "part0.py"}
+
+
+@pytest.mark.parametrize("size", [100, 10_000])
+@pytest.mark.parametrize(("kind", "number"), [(".txt", 5), (".txt", 500), (".csv", 500), (".py", 5)])
+def test_files_of_splits_are_found_among_many_others_unless_they_are_small(
+    tmp_path: Path, kind: str, number: int, size: int
+):
+    (tmp_path / "raw").mkdir()
+    for at in range(number):
+        (tmp_path / "raw" / f"{at}{kind}").write_text("x" * 100)
+    for split in ("train", "valid", "test"):
+        (tmp_path / f"{split}{kind}").write_text("x" * size)
+    found = find_split_files(tmp_path)
+    assert (found is None) == (kind == ".txt" and number == 500 and size == 100)
