@@ -8,7 +8,6 @@ what was corrected, for the notes of a run.
 import codecs
 import errno
 import gzip
-import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,6 +20,7 @@ from typing import IO
 from seqlab.data.encoding import ENCODING_NAMES, UTF8, nul_advice, recognize_encoding, undecodable
 from seqlab.data.file_names import first_names, name_files, shorten
 from seqlab.data.foreign import refuse_foreign
+from seqlab.data.telling_words import TellingWord
 from seqlab.errors import DataError, MissingInput, StorageError, UsageError
 from seqlab.wording import counted
 
@@ -30,7 +30,6 @@ PAIRED = (".tmx", ".xliff", ".xlf", CATALOG)  # suffixes of files with texts and
 STANDARD_INPUT = "-"
 HIDDEN, LINKED = "hidden", "a link"  # why a file or folder is left out
 LEFT_OUT_NOUNS = {HIDDEN: ("file or folder", "files or folders"), LINKED: ("folder", "folders")}
-FOREIGN_WORD = re.compile(r"\S{0,20}[^\x00-\x7f]\S{0,20}")
 
 
 @dataclass
@@ -221,7 +220,8 @@ def decode(
     decoder = codecs.getincrementaldecoder(codec)()
     newlines = _Newlines(fixes, cr_ends_lines)
     end, line = 0, 1
-    if codec != UTF8:
+    telling = TellingWord(codec) if codec != UTF8 else None
+    if telling is not None:
         fixes.encodings.setdefault(codec, {}).setdefault(name, "")
     for block in chain(blocks, [b""]):  # the empty block flushes the decoder
         if end == 0:
@@ -237,8 +237,8 @@ def decode(
         if "\0" in text:
             line += text[: text.index("\0")].count("\n")
             raise DataError(f"'{name}', line {line}: a NUL character. {nul_advice(raw, name, codec)}")
-        if codec != UTF8 and not fixes.encodings[codec][name] and (word := FOREIGN_WORD.search(text)):
-            fixes.encodings[codec][name] = shorten(word[0], 30)
+        if telling is not None and (word := telling.update(text)):
+            fixes.encodings[codec][name] = shorten(word, 30)
         line += text.count("\n")
         if text:
             yield text

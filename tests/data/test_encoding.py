@@ -135,7 +135,7 @@ def test_the_text_is_read_in_its_encoding_and_that_is_said(tmp_path, codec, pack
     note, *unpacked, line_ends = fixes.notes()
     assert unpacked == ["unpacked notes.txt.gz"] * packed
     assert note.startswith(f"read {path.name} as {'Windows-1252' if codec == 'cp1252' else codec[:6].upper()}")
-    assert "'L\u2019été,'" in note
+    assert ("'déjà'" if codec == "cp1252" else "'L\u2019été,'") in note
     assert "6 CRLF" in line_ends
 
 
@@ -238,3 +238,21 @@ def test_a_text_that_goes_on_in_another_encoding_is_converted_from_there_on(tmp_
         list(read_file(Path("a.txt"), InputFixes()))
     subprocess.run(str(refused.value).rpartition(": ")[2], shell=True, check=True)
     assert Path("new.txt").read_text("utf-8") == text * repeated + text
+
+
+@pytest.mark.parametrize(
+    ("text", "codec", "word"),
+    [
+        ("Ez történt: a király jó útra lép, és őt várják.\n", "cp1250", "õt"),
+        ("Mon frère est là, près de la forêt, l'été déjà passé: léger, âgé, le cœur à l'aise.\n", "iso8859_15", "c½ur"),
+        ("Le café est fermé, l'été déjà passé: cela coûte 5 €.\n", "iso8859_15", "¤."),
+        ("Le café est fermé, l'été passé, « oui » – le cœur léger.\n", "cp1252", "cœur"),
+        ("El niño pasó – ¿qué? Nada más.\n", "cp1252", "¿qué?"),
+    ],
+)
+def test_the_word_of_the_note_would_show_a_wrong_guess(tmp_path, text, codec, word):
+    path, fixes = tmp_path / "a.txt", InputFixes()
+    path.write_bytes((text + "A few words in ASCII, as most of the text.\n" * 3).encode(codec) * 9)
+    for _ in range(2):
+        assert "".join(read_file(path, fixes))
+        assert f"not UTF-8, such as '{word}' in a.txt" in fixes.notes()[0]
