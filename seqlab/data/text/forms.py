@@ -37,6 +37,12 @@ INSERT = re.compile(r"INSERT\s+(?:IGNORE\s+)?INTO\s+(\S+?)\s*(?:\([^)]*\)\s*)?VA
 ROW_OF_VALUES = re.compile(r"\s*\(.*\)[,;]?\s*")  # below VALUES, as phpMyAdmin writes it
 COPY = re.compile(r"COPY (\S+) \(([^)]*)\) FROM stdin;", re.IGNORECASE)
 SUBTITLE_TAGS = r"s#</?[A-Za-z][^<>]*>|<[0-9:.]+>|\{\\[^{}]*\}##g"  # for sed: <i>, <v Ann>, <00:01.000>, {\an8}
+WITHOUT_MARKS = r"1s/^\xef\xbb\xbf//; s/\r$//"
+# for awk: a line waits for the next one, which tells whether a number is that of a cue, above a time code, or was said
+SPOKEN = (
+    "function say() { if (line !~ /^(WEBVTT.*)?$/) print line } "
+    '/ --> / { if (line !~ /^[0-9]+$/) say(); line = ""; next } { say(); line = $0 } END { say() }'
+)
 TIME_CODE = re.compile(r"(?:\d+:)?\d\d:\d\d[.,]\d{3} --> (?:\d+:)?\d\d:\d\d[.,]\d{3}(?: .*)?")  # SubRip, WebVTT
 MIN_TIME_CODES = 0.2  # the share of lines: one of three or four
 EMBEDDED = re.compile(r"\bdata:[\w.+-]+/[\w.+-]+;base64,[A-Za-z0-9+/=]{200,}")
@@ -248,8 +254,8 @@ def _subtitles(lines: Sequence[str], name: str) -> TextForm | None:
     codes = sum(TIME_CODE.fullmatch(line.strip()) is not None for line in lines)
     if codes < MIN_LINES or codes < MIN_TIME_CODES * len(lines):
         return None
-    program = rf"1s/^\xef\xbb\xbf//; {SUBTITLE_TAGS}; /^(WEBVTT.*|[0-9]+|.* --> .*)?\r?$/d"
-    command = f"sed -E '{program}' {name} > {new_file('.txt')}"
+    clean = f"sed -E '{WITHOUT_MARKS}; {SUBTITLE_TAGS}' {name}"
+    command = f"{clean} | awk '{SPOKEN}' > {new_file('.txt')}"
     return TextForm("subtitles, with time codes", f"To keep what is said: {command}")
 
 

@@ -43,10 +43,22 @@ def test_it_is_said_and_the_command_keeps_the_text(tmp_path, monkeypatch, text, 
 def test_tags_of_subtitles_are_no_words(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     spoken = r"{\an8}<i>The old man</i> <font color='#fff'>walked</font><00:00:01.500> <v Ann>4 < 5, <3 and 6 > 5."
-    Path("a.txt").write_text(CUES.replace("The old man walked.", spoken) + "99\n\n<i>\n</i>\n")
+    Path("a.txt").write_text(CUES.replace("The old man walked.", spoken) + "\n\n<i>\n</i>\n")
     (note,) = open_corpus(["a.txt"]).fixes.source_notes
     subprocess.run(note.rpartition("what is said: ")[2], shell=True, check=True)
     assert Path("new.txt").read_text() == "The old man walked 4 < 5, <3 and 6 > 5.\n" * 20
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff", "\ufeffWEBVTT - a film\n\n"])
+def test_numbers_that_are_said_are_kept(tmp_path, monkeypatch, ends, mark):
+    monkeypatch.chdir(tmp_path)
+    said = ["How many?", "42", "1984\n7", "Well.\n2"] * 3
+    cues = [f"{at}\n00:00:{at:02},100 --> 00:00:{at:02},900\n{text}\n" for at, text in enumerate(said, 10)]
+    Path("a.srt").write_text(mark + "\n".join(cues), newline=ends)
+    (note,) = open_corpus(["a.srt"]).fixes.source_notes
+    subprocess.run(note.rpartition("what is said: ")[2], shell=True, check=True)
+    assert Path("new.txt").read_text() == "\n".join(said) + "\n"
 
 
 @pytest.mark.parametrize(
