@@ -156,3 +156,8 @@ def test_it_learns():
         (loss.total / loss.count).backward()
         optimizer.step()
     assert task.score(model, "validation").nats < 0.7 * before
+
+
+@pytest.mark.parametrize("documents", ["stream", "lines"])
+def test_how_it_is_scored_says_that_tokens_are_predicted_from_both_sides(documents):
+    assert settings_with(documents).evaluation.endswith(", every token masked once and predicted from both sides")
