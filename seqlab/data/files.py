@@ -130,8 +130,8 @@ class InputFixes:
             noun, nouns = LEFT_OUT_NOUNS.get(why, ("file", "files"))
             notes.append(f"left out {counted(len(files), noun, nouns)} ({why}): {first_names(files)}")
         if self.run_folders:
-            folders = counted(len(self.run_folders), "folder")
-            notes.append(f"left out {folders} of seqlab runs, comparisons or indexes: {first_names(self.run_folders)}")
+            folders = f"{counted(len(self.run_folders), 'folder')} of seqlab runs, comparisons, indexes or exports"
+            notes.append(f"left out {folders}: {first_names(self.run_folders)}")
         return notes
 
 

@@ -1,4 +1,4 @@
-"""What a folder has to read: its visible files, without backups, files of the desktop, runs and comparisons."""
+"""What a folder has to read: its visible files, without backups, files of the desktop, and what seqlab wrote there."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ DESKTOP, DESKTOP_FILES = "a file of the desktop", ("thumbs.db", "ehthumbs.db", "
 
 
 def files_below(folder: Path, fixes: InputFixes | None = None) -> list[Path]:
-    """The visible files of a folder and those below it, without its runs and comparisons; `fixes` notes the others."""
+    """The visible files of a folder and those below it, without what seqlab wrote there; `fixes` notes the others."""
     files: list[Path] = []
     fixes = fixes or InputFixes()
 
@@ -35,7 +35,7 @@ def files_below(folder: Path, fixes: InputFixes | None = None) -> list[Path]:
             links = [path for path in visible if path.is_symlink()]  # they may lead in circles
             fixes.left_out |= {str(path): LINKED for path in links}
             visible = [path for path in visible if path not in links]
-            results = [path for path in visible if is_result(path)]
+            results = [path for path in visible if is_result(path) or _is_export(path)]
             fixes.run_folders += map(str, results)
             folders[:] = [path.name for path in visible if path not in results]
             for path in (Path(place, name) for name in names if name not in hidden):
@@ -70,6 +70,12 @@ def is_result(folder: Path) -> bool:
     if (folder / LOCK).is_file() and ((folder / BUILDING).is_dir() or len(list(folder.iterdir())) == 1):
         return True  # an index that is being built
     return any((folder / plan).is_file() for plan in ("tuning/plan.json", "plan.json")) and (folder / "locks").is_dir()
+
+
+def _is_export(folder: Path) -> bool:
+    """Whether seqlab exported a run into the folder, for ONNX: its code and its tokenizer are no text."""
+    path = folder / "model.json"
+    return path.is_file() and b'"seqlab-onnx"' in path.read_bytes() and any(folder.glob("*.onnx"))
 
 
 def _has_files(folder: Path, content: bytes) -> bool:

@@ -1,6 +1,5 @@
 """Masked language modeling: hide some tokens and predict them from both sides (Devlin et al. 2018, section 3.1)."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -27,9 +26,6 @@ class MaskedTask(TextTask):
     reading = "seqlab.inspection.text_readings:MaskedReading"
     modes = ("window",)
     baselines: ClassVar = {"unigram": "reference"}  # the others predict from one side only
-
-    def wording(self, metrics: Mapping[str, float]) -> str:
-        return f"{super().wording(metrics)}, with the text on both sides known"
 
     def batch(self, split: str, seed: int, index: int) -> TextBatch:
         rows, mask = self._batches[split].rows(seed, index), self.vocabulary.tokenizer.vocab_size

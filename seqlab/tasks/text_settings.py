@@ -11,6 +11,7 @@ from seqlab.models.parameter_count import logit_bytes, token_parameters
 
 class TextSettings(TaskSettings):
     symbols: ClassVar[int]  # input ids beyond the vocabulary, such as the mask
+    scored: ClassVar[str] = "every token once"
 
     batching: Literal["windows", "stream"] = Field(
         default="windows", description="random windows, or contiguous rows whose state is carried from step to step"
@@ -62,13 +63,13 @@ class TextSettings(TaskSettings):
     @property
     def evaluation(self) -> str:
         if self.carries:
-            return "the state carried through the whole text, every token once"
-        return f"windows of {self.window} laid end to end, fresh state, every token once"
+            return f"the state carried through the whole text, {self.scored}"
+        return f"windows of {self.window} laid end to end, fresh state, {self.scored}"
 
     @property
     def evaluation_by_lines(self) -> str:
         longer = "" if self.carries else f", a longer one in windows of {self.window}"
-        return f"each line by itself from a fresh state{longer}, every token once"
+        return f"each line by itself from a fresh state{longer}, {self.scored}"
 
     def parameters(self, settings: RunSettings, sizes: VocabSizes) -> Parameters:
         return token_parameters(settings.model, settings.backbone.settings, sizes.vocab_size, self.symbols)
@@ -109,6 +110,7 @@ class LanguageSettings(TextSettings):
 class MaskedSettings(TextSettings):
     reads = "both sides"
     symbols = 1
+    scored = "every token masked once and predicted from both sides"
 
     predicted_share: float = Field(default=0.15, gt=0, lt=1, description="share of the tokens to predict")
     masked_share: float = Field(default=0.8, ge=0, le=1, description="of these, the share replaced by the mask symbol")

@@ -271,8 +271,11 @@ def test_files_that_are_no_text_are_left_out_by_what_they_are(tmp_path: Path) ->
     (tmp_path / "c.pdf").write_bytes(b"%PDF-1.4 rest")
     fixes = DocumentFixes()
     assert len(list(read_documents([tmp_path], fixes))) == 1
-    assert "left out 1 file (a zip archive, not text): b.docx" in fixes.notes()
-    assert "left out 1 file (a PDF, not text): c.pdf" in fixes.notes()
+    assert (
+        "left out 1 file (a zip archive, not text. Unpack it, and give the files in it: unzip FILE): b.docx"
+        in fixes.notes()
+    )
+    assert "left out 1 file (a PDF, not text. Extract its text: pdftotext FILE NEW.txt): c.pdf" in fixes.notes()
 
 
 def test_training_advises_no_option_that_it_does_not_have(tmp_path: Path) -> None:

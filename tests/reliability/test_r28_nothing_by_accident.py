@@ -34,13 +34,15 @@ def test_runs_and_comparisons_in_a_folder_are_no_text(text: Path, folder: Path, 
         (Path("runs") / name / "locks").mkdir(parents=True)
         (Path("runs") / name / file).parent.mkdir(exist_ok=True)
         (Path("runs") / name / file).write_text('{"format": "seqlab-comparison"}')
+    exported = command("export", "runs/first", "--out", "exported")
+    assert exported.code == 0, exported.err
     corpus = open_corpus(["."])
     assert "".join(corpus.blocks()) == alone == TEXT
     [note] = corpus.fixes.notes()
-    listed = note.removeprefix("left out 3 folders of seqlab runs, comparisons or indexes: ")
-    assert sorted(listed.split(", ")) == ["finished", "first", "unfinished"]
+    listed = note.removeprefix("left out 4 folders of seqlab runs, comparisons, indexes or exports: ")
+    assert sorted(listed.split(", ")) == ["exported", "finished", "first", "unfinished"]
     answer = command("train", ".", "--out", "runs/second", *OPTIONS)
-    assert answer.code == 0 and "left out 3 folders" in answer.err
+    assert answer.code == 0 and "left out 4 folders" in answer.err
     assert command("evaluate", "runs/second").code == 0
     for place in ("runs/first", "runs/finished", "runs/unfinished"):
         refused(command("train", place, *OPTIONS), 65, "is a run or a comparison", "--from")

@@ -158,8 +158,6 @@ def test_it_learns():
     assert task.score(model, "validation").nats < 0.7 * before
 
 
-def test_a_result_says_what_was_known():
-    """A loss from both sides cannot be compared with one from the left."""
-    task, model = task_and_model()
-    metrics = task.metrics(task.score(model, "validation"))
-    assert task.wording(metrics).endswith("equally likely characters, with the text on both sides known")
+@pytest.mark.parametrize("documents", ["stream", "lines"])
+def test_how_it_is_scored_says_that_tokens_are_predicted_from_both_sides(documents):
+    assert settings_with(documents).evaluation.endswith(", every token masked once and predicted from both sides")
