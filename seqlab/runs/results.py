@@ -121,7 +121,7 @@ def write_card(directory: RunDirectory, settings: RunSettings, config: dict[str,
     card = f"""# {settings.model_name} on {corpus["name"]}
 
 A {task.model_kind} with {count["total"]:,} parameters (embedding {count["embedding"]:,}, core {count["core"]:,},
-output {count["output"]:,}), trained on {_amount(corpus, settings)} of `{corpus["name"]}`{about}
+output {count["output"]:,}), trained on {_amount(corpus, settings)}`{corpus["name"]}`{about}
 for {counted(results.steps, "step")} in {results.seconds:,.0f} s. The weights are those of step {results.best_step:,},
 the best on validation. Training ended because {results.stop_reason}.{_started_from(config)}
 
@@ -173,8 +173,9 @@ def _amount(corpus: dict[str, Any], settings: RunSettings) -> str:
         given, out = corpus["examples"]["train"], corpus.get("left_out", 0)  # runs of earlier versions do not say it
         limit = f"more than {settings.task.settings.sequence_length:,} tokens"
         why = f" ({out:,} more have {limit} and were left out, by task.max_length)" if out else ""
-        return f"{counted(given - out, 'example')}{why}"
-    return f"{corpus['characters']:,} characters"
+        return f"{counted(given - out, 'example')}{why} of "
+    characters = corpus.get("training_characters")  # likewise
+    return "" if characters is None else f"{characters:,} characters of "
 
 
 def _started_from(config: dict[str, Any]) -> str:

@@ -11,6 +11,7 @@ from seqlab import __version__
 from seqlab.config import RunSettings
 from seqlab.data.documents.encoded import PairSplit
 from seqlab.data.examples.encoded import ExampleSplit
+from seqlab.data.text.tokens import TokenSplit
 from seqlab.distributed.world import joined
 from seqlab.errors import UsageError
 from seqlab.models.model import Model
@@ -69,11 +70,13 @@ def run_config(
     """The content of config.json: every resolved setting, and the facts that a result depends on."""
     vocabulary = dataset.vocabulary
     count, facts = parameters(settings, vocabulary.sizes), dataset.facts()
+    train = dataset.splits["train"]
     too_long = {"left_out": left_out(dataset, settings)} if "examples" in facts else {}
+    trained_on = {"training_characters": train.stats.characters} if isinstance(train, TokenSplit) else {}
     return {
         "settings": settings.resolved(),
         "budget": budget,
-        "corpus": {**facts, **too_long},
+        "corpus": {**facts, **too_long, **trained_on},
         "folder": str(Path.cwd()),  # that the names of files are relative to
         "training_fingerprint": split_fingerprint(dataset.data),
         "test_fingerprint": split_fingerprint(dataset.data, "test") if "test" in dataset.splits else None,

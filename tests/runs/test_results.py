@@ -85,7 +85,7 @@ def test_the_card_counts_parameters_as_the_model_does(run: api.Run, card: str) -
 
 def test_the_card_says_what_it_was_trained_on(run: api.Run, card: str) -> None:
     text = Path(run.settings.corpus.source[0]).read_text()
-    assert f"{len(text):,} characters of `my`" in card
+    assert f"trained on {round(0.9 * len(text)):,} characters of `my`" in card, "not the held-out ones"
     assert run.config["corpus"]["fingerprint"] in card
     assert "12 steps" in card and f"of step {run.results.best_step}," in card  # pyright: ignore[reportOptionalMemberAccess]
     assert "because all steps are done" in card

@@ -15,7 +15,9 @@ from seqlab.data.examples.load import open_examples
 from seqlab.errors import DataError, UsageError
 
 quick = settings(max_examples=100)
-words = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=4)
+words = st.text(
+    st.characters(exclude_categories=["Cs", "Cc", "Z"], exclude_characters="\ufeff"), min_size=1, max_size=4
+)
 words = words.filter(lambda word: word != "#" and not word.startswith("-DOC"))
 tagged = st.lists(st.tuples(words, st.sampled_from(["O", "B-x", "NN", ",", "_"])), min_size=1, max_size=4)
 
