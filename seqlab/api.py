@@ -60,7 +60,9 @@ def train(
     >>> run = seqlab.train("my.txt", arch="gru", hidden=256, seconds=60)
     """
     if like and (recipe or init):
-        raise UsageError("'like' takes all settings from a run: do not combine it with 'recipe' or 'init'.")
+        raise UsageError(
+            "--from (like=... in Python) takes all settings from a run: do not combine it with --recipe or --init."
+        )
     if not isinstance(overwrite, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise UsageError(f"overwrite is {overwrite!r}: expected True or False.")
     if overwrite and not out:
