@@ -148,7 +148,8 @@ def draw(machine: Machine, points: list[Point], path: Path) -> None:
         xs = [left, peak / machine.bytes, right]
         ys = [min(peak, machine.bytes * x) / 1e9 for x in xs]
         axes.plot(xs, ys, style, color="#555555", linewidth=1.2)
-        axes.annotate(f"{precision}: {peak / 1e9:.0f} GFLOP/s", (xs[2], ys[2]), ha="right", va="bottom", fontsize=8)
+        axes.annotate(f"{precision}: {peak / 1e9:.0f} GFLOP/s", (xs[2], ys[2]), (0, 3), textcoords="offset points",
+                      ha="right", va="bottom", fontsize=8)  # fmt: skip
     for index, arch in enumerate(SIZES):
         mine = [point for point in points if point.name == arch]
         for point in mine:
