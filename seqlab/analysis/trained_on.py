@@ -4,16 +4,27 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from seqlab.data.corpora.large_text import LargeText
 from seqlab.data.examples.checks import GIVEN
 from seqlab.data.examples.example import Examples
 from seqlab.data.examples.groups import Groups, known_groups
 from seqlab.data.files import STANDARD_INPUT
 from seqlab.data.near_copies import near_copied_examples
-from seqlab.data.overlap import LITTLE, MAX_OVERLAP, Overlap, example_overlap, measure_overlap
+from seqlab.data.overlap import (
+    LITTLE,
+    LONG_LINE,
+    MAX_OVERLAP,
+    Overlap,
+    example_overlap,
+    known_lines,
+    measure_overlap,
+)
 from seqlab.errors import DataError, MissingInput, SeqlabError, SeqlabWarning
 from seqlab.runs.reopen import open_other
 from seqlab.runs.run import Run
 from seqlab.runs.seen_before import ROLES, overlap_with, training_data
+
+MOST = 0.5  # the share of lines that are known in another order, from which it is said: some are equal by chance
 
 
 def trained_on(run: Run, sources: Sequence[str]) -> tuple[float | None, str]:
@@ -38,7 +49,14 @@ def _of_the_run(given: Any, training: Any) -> tuple[float, str]:
         same, near = (compare(*splits) for compare in (example_overlap, near_copied_examples))
         return same.share, _sentence(same, "examples") + _with_changes(same, near) + _of_known_groups(given, training)
     overlap = measure_overlap(given, "whole", training)
-    return overlap.share, _sentence(overlap, "text")
+    in_order = _sentence(overlap, "text")
+    if training.by_lines or isinstance(training, LargeText) or isinstance(given, LargeText):
+        return overlap.share, in_order
+    lines = known_lines(given, training)
+    if lines.share < max(MOST, overlap.share + LITTLE):
+        return overlap.share, in_order
+    counts = f"({lines.repeated:,} of {lines.checked:,} of {LONG_LINE} characters or more)"
+    return lines.share, f"{in_order} In another order, {_part(lines)} of its lines are {counts}{_warning(lines)}."
 
 
 def _other_origins(run: Run) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ A stream is compared by windows that lie end to end in the held-out split and ar
 training split, by hashes of 64 bits. Documents are compared line by line.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -12,9 +13,11 @@ import numpy as np
 
 from seqlab.data.alike import same_form
 from seqlab.data.examples.example import Example
+from seqlab.data.files import split_lines
 from seqlab.data.text.split import MAX_CHECKED, TESTED_TWICE, SplitText, compared_splits, repeated_lines
 
 WINDOW = 32  # characters, a power of two
+LONG_LINE = 20  # characters: shorter ones, such as "Thanks!", may be equal by chance
 CHUNK = 1 << 16  # characters hashed at once: the intermediate arrays stay in the processor's cache
 FILTER_BITS = 20
 LITTLE = 0.01  # natural text repeats phrases
@@ -71,6 +74,15 @@ def measure_overlap(
     """Compare a split with all of the training split, its own or that of another text, or with another split of it."""
     compare = _compare_lines if text.by_lines else _compare_windows
     return compare(text, split, training or text, earlier)
+
+
+def known_lines(text: SplitText, training: SplitText) -> Overlap:
+    """How many lines of a whole stream are in the training split, whatever their order: in another one, windows across
+    two of them are new."""
+    long = [line for line in split_lines(text.blocks("whole")) if len(line) >= LONG_LINE]
+    checked = Counter(long[:: -(-len(long) // MAX_CHECKED) or 1])
+    known = chain.from_iterable(map(split_lines, training.segments("train")))
+    return Overlap("lines", checked.total(), sum(checked[line] for line in {line for line in known if line in checked}))
 
 
 def example_overlap(examples: Sequence[Example], training: Sequence[Example]) -> Overlap:

@@ -41,6 +41,23 @@ def test_text(run: Path, text: Path, seqlab: Command) -> None:
     assert "trained_share" not in json.loads(seqlab("evaluate", "r", "--json").out)
 
 
+def test_a_text_with_its_lines_in_another_order(text: Path, seqlab: Command) -> None:
+    """Most windows lie across two lines that were not beside each other."""
+    lines = [words(6, seed=seed) for seed in range(300)]
+    Path("lines.txt").write_text("\n".join(lines), encoding="utf-8")
+    train_small(Path("lines.txt"), Path("s"))
+    random.Random(0).shuffle(lines)
+    Path("shuffled.txt").write_text("\n".join(lines), encoding="utf-8")
+    said = seqlab("evaluate", "s", "shuffled.txt").out.splitlines()[0]
+    found = re.match(r"(\d+)% of this data .* In another order, (\d+)% of its lines are \((\d+) of (\d+) of 20 ", said)
+    assert (
+        found and int(found[1]) < 40 and int(found[2]) in range(87, 92) and said.endswith(": new data will be harder.")
+    )
+    assert int(found[4]) == sum(len(line) >= 20 for line in lines)
+    assert json.loads(seqlab("evaluate", "s", "shuffled.txt", "--json").out)["trained_share"] > 0.85
+    assert "another order" not in seqlab("evaluate", "s", "lines.txt").out.splitlines()[0]
+
+
 @pytest.mark.filterwarnings("ignore:.*also occur in what:seqlab.errors.SeqlabWarning")
 def test_a_text_that_the_weights_have_seen_before(run: Path, text: Path, seqlab: Command) -> None:
     """A run that started from another one remembers what that one was trained on, too."""
