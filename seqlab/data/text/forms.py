@@ -21,6 +21,7 @@ from seqlab.data.file_layout import SAMPLE_BYTES, FileLayout, recognize_layout
 from seqlab.data.files import read_beginning
 from seqlab.data.nested_json import nested_texts_advice
 from seqlab.data.new_files import free_name, new_file
+from seqlab.data.text.arff import arff_table
 from seqlab.data.text.mail import mail_bodies, one_mail_command
 from seqlab.data.text.tagged_words import tags_beside_sentences, words_with_tags
 from seqlab.errors import DataError
@@ -210,6 +211,11 @@ def _tagged_words(lines: Sequence[str], name: str) -> TextForm | None:
     return TextForm(*found, has_tags=True) if found else None
 
 
+def _arff(lines: Sequence[str], name: str) -> TextForm | None:
+    found = arff_table(lines, name)
+    return TextForm(*found, is_dump=True) if found else None
+
+
 def _archive(lines: Sequence[str], name: str) -> TextForm | None:
     if not ARCHIVE.match(lines[0]):
         return None
@@ -267,19 +273,6 @@ def _embedded(lines: Sequence[str], name: str) -> TextForm | None:
 
 
 FORMS: tuple[Callable[[Sequence[str], str], TextForm | None], ...] = (
-    *(
-        _rtf,
-        _notebook,
-        _web_anno,
-        _json_lines,
-        _drawn,
-        _printed,
-        _from_r,
-        _archive,
-        _dump,
-        _tagged_words,
-        _mail,
-        _subtitles,
-    ),
-    *(_embedded, _page),
+    *(_rtf, _notebook, _web_anno, _json_lines, _drawn, _printed, _from_r, _archive, _arff, _dump, _tagged_words),
+    *(_mail, _subtitles, _embedded, _page),
 )

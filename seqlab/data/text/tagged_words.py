@@ -27,26 +27,27 @@ PAIR_LINES = (
 
 
 def words_with_tags(lines: Sequence[str], name: str) -> tuple[str, str] | None:
-    """What lines of words with tags look like, Mary/NNP, Mary_NNP or Mary/np, and the command that writes columns."""
+    """What lines of words with tags look like, as Mary/NNP, Mary_NNP, Mary|NNP or Mary/np, and the command that writes
+    columns."""
     words = [word for line in lines for word in line.split()]
     if len(lines) < MIN_LINES or len(words) < 2 * len(lines):
         return None
     if 2 * sum(CONSTANT.fullmatch(word) is not None for word in words) > len(words):
         return None
-    kinds = (("/", CAPITAL_TAG), ("_", CAPITAL_TAG), ("/", SMALL_TAG))
+    kinds = (("/", CAPITAL_TAG), ("_", CAPITAL_TAG), ("|", CAPITAL_TAG), ("/", SMALL_TAG))
     return next((form for mark, tag in kinds if (form := _words_tagged_by(mark, tag, words, name))), None)
 
 
 def _words_tagged_by(mark: str, letters: str, words: Sequence[str], name: str) -> tuple[str, str] | None:
-    tagged = [word for word in words if re.fullmatch(rf"\S+{mark}(?:{letters}|{SYMBOLS})", word)]
-    with_letters = [word for word in words if re.search(rf"\w{mark}(?:{letters})$", word)]
+    tagged = [word for word in words if re.fullmatch(rf"\S+[{mark}](?:{letters}|{SYMBOLS})", word)]
+    with_letters = [word for word in words if re.search(rf"\w[{mark}](?:{letters})$", word)]
     if len(tagged) < FITTING_WORDS * len(words) or 2 * len(with_letters) < len(words):
         return None
     if letters == SMALL_TAG and LEAST_REPEATED * len({word.rpartition(mark)[2] for word in tagged}) > len(tagged):
         return None
-    are_spans = all(re.search(f"{mark}{SPAN}$", word) for word in tagged)
+    are_spans = all(re.search(f"[{mark}]{SPAN}$", word) for word in tagged)
     tag = SPAN if mark == "_" and are_spans else f"([^{mark}]*)"
-    command = rf"sed 's/ *$//; s/  */\n/g; s/$/\n/' {name} | sed -E 's:{mark}{tag}$:\t\1:' > {new_file('.conll')}"
+    command = rf"sed 's/ *$//; s/  */\n/g; s/$/\n/' {name} | sed -E 's:[{mark}]{tag}$:\t\1:' > {new_file('.conll')}"
     return f"words with their tags, such as {with_letters[0]}", f"To learn to tag: {command}"
 
 

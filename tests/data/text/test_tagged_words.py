@@ -34,6 +34,12 @@ def test_tags_in_small_letters(write, tmp_path: Path) -> None:
     assert sentences[0].tags == ("at", "np-tl", "nn-tl", "vbd", "``", "cs", "pps+bez", "cd", "''", ".")
 
 
+def test_bars_before_tags_are_no_columns(write, tmp_path: Path) -> None:
+    layout = unclear_layout([str(write("bars.txt", "Mary|NNP saw|VBD a|b|NN .|.\n" * 12))])
+    assert layout is not None and "words with their tags, such as Mary|NNP. " in layout.reason
+    assert written(layout.reason, tmp_path)[0] == TaggedSentence(("Mary", "saw", "a|b", "."), ("NNP", "VBD", "NN", "."))
+
+
 @pytest.mark.parametrize(
     "text", ["".join(f"src/a{at} lib/b{at} and/or c/d{at}\n" for at in range(20)), "so it is\n" * 9]
 )
