@@ -11,9 +11,10 @@ PROGRAM = (
     "import csv, re, sys; "
     'lines = [line for line in sys.stdin if line.strip() and not line.startswith("%")]; '
     'data = next(at for at, line in enumerate(lines) if line.lower().startswith("@data")); '
-    r'declared = [re.match(r"(?i)@attribute\s+(?:\x27([^\x27]*)\x27|\x22([^\x22]*)\x22|(\S+))", line) for line in lines]; '
+    r'name = r"(?i)@attribute\s+(?:\x27([^\x27]*)\x27|\x22([^\x22]*)\x22|(\S+))"; '
+    "declared = [re.match(name, line) for line in lines[:data]]; "
     r'rows = csv.reader(lines[data + 1:], quotechar=QUOTE, escapechar="\\", skipinitialspace=True); '
-    "csv.writer(sys.stdout).writerows([[max(name.groups(default=str())) for name in declared if name], *rows])"
+    "csv.writer(sys.stdout).writerows([[max(found.groups(default=str())) for found in declared if found], *rows])"
 )
 
 
