@@ -50,6 +50,8 @@ SIGN_IN_WORD = re.compile(
 
 # encodings of old systems that can be told: their small letters stand inside words; as iconv and Python name them
 OLD = {"MACINTOSH": "mac_roman", "CP850": "cp850"}
+JAPANESE, KANA = "cp932", re.compile("[\u3041-\u30ff]")  # as Windows and spreadsheets write it; every text has kana
+MIN_KANA = 0.3  # the share of characters beyond ASCII
 HIGH_IN_WORD = re.compile(r"(?<=[a-z])[^\x00-\x7f]|[^\x00-\x7f](?=[a-z])")
 MIN_SMALL = 0.8  # the share of them that are small letters
 
@@ -98,6 +100,8 @@ def _is_western(blocks: Iterable[bytes], letters: int) -> bool:
 
 def _old_encoding(raw: bytes) -> str:
     """The name for iconv of the encoding in which words look like words; ENCODING if none does."""
+    if _is_japanese(raw):
+        return JAPANESE.upper()
     shares = {}
     for name, codec in OLD.items():
         text = raw.decode(codec)
@@ -107,6 +111,15 @@ def _old_encoding(raw: bytes) -> str:
         shares[name] = sum(map(str.islower, found)) / len(found) if found else 0.0
     best = max(shares, key=shares.__getitem__)
     return best if shares[best] >= MIN_SMALL else "ENCODING"
+
+
+def _is_japanese(raw: bytes) -> bool:
+    try:
+        text = raw.decode(JAPANESE)
+    except UnicodeDecodeError as error:
+        text = raw[: error.start].decode(JAPANESE) if error.end == len(raw) else ""  # cut off within a character
+    others = sum(not sign.isascii() for sign in text)
+    return others > 0 and len(KANA.findall(text)) >= MIN_KANA * others
 
 
 def nul_advice(raw: bytes, name: str, codec: str) -> str:

@@ -10,7 +10,7 @@ from seqlab.data.examples.example import Examples, TextPair
 from seqlab.data.text.split import SplitText
 from seqlab.tokenization.tokenizer import Tokenizer
 from seqlab.tokenization.vocabulary import Vocabulary
-from seqlab.wording import split_in_words
+from seqlab.wording import counted, split_in_words
 
 UNCOUNTED = "bits per character leave out what it takes to restore them, unlike those of other tokenizers and of xz"
 
@@ -21,10 +21,12 @@ def changed_notes(data: Any, vocabulary: Vocabulary) -> list[str]:
     if not tokenizer.changes:
         return []
     if isinstance(data, SplitText):
-        split, is_large = data.splits[0], isinstance(data, LargeText)
-        chunks = replace(data, sample=None).sampled(split) if isinstance(data, LargeText) else data.chunks(split)
-        what = f"{'sampled ' * is_large}characters of the {split_in_words(split)} text"
-        return _note(chunks, tokenizer, what, f"generated text lacks them, and {UNCOUNTED}")
+        of = f"of the {split_in_words(data.splits[0])} text"
+        what = f"{'sampled ' * isinstance(data, LargeText)}characters {of}"
+        notes = _note(_chunks(data), tokenizer, what, f"generated text lacks them, and {UNCOUNTED}")
+        added = sum(map(tokenizer.count_added_spaces, _chunks(data)))
+        without = f"{counted(added, 'word')} {of} without a space before: generated text has one before every word"
+        return [*notes, f"{without} (tokenizer.split=spaces)"] if added else notes
     split = next(iter(data.splits))
     unseen = "the model does not see them" if vocabulary.char_tokenizer is None else "only spellings show them"
     if isinstance(data, RetrievalExamples):
@@ -36,6 +38,11 @@ def changed_notes(data: Any, vocabulary: Vocabulary) -> list[str]:
     targets = [example.target for example in data.splits[split] if isinstance(example, TextPair)]
     lacking = "translations lack them, and are compared with targets that have them"
     return notes + _note(targets, target or tokenizer, f"characters of the {split_in_words(split)} targets", lacking)
+
+
+def _chunks(data: SplitText) -> Iterable[str]:
+    split = data.splits[0]
+    return replace(data, sample=None).sampled(split) if isinstance(data, LargeText) else data.chunks(split)
 
 
 def _note(texts: Iterable[str], tokenizer: Tokenizer, what: str, effect: str) -> list[str]:

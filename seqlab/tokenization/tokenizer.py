@@ -87,6 +87,10 @@ class Tokenizer(ABC):
         """How many characters of a text are encoded as others or as none, as `changes` says."""
         return 0
 
+    def count_added_spaces(self, text: str) -> int:
+        """How many words of a text get a space before them that was not there."""
+        return 0
+
     def spelling_nats(self, text: str, ids: Ids) -> np.ndarray:
         """What spelling each unknown token among a text's ids costs, in their order (U).
 

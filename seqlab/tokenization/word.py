@@ -110,6 +110,11 @@ class WordTokenizer(Tokenizer):
         kept = sum(spaces[-1:] == " " and word != "\n" for spaces, word in found)  # decoding writes one before a word
         return count + sum(len(spaces) for spaces, _ in found) - kept
 
+    def count_added_spaces(self, text: str) -> int:
+        if self.split == "words":
+            return 0
+        return sum(match[0] == match[1] != "\n" for match in BETWEEN_SPACES.finditer(text))
+
     def spelling_nats(self, text: str, ids: Ids) -> np.ndarray:
         """By the characters of the words that the vocabulary has."""
         words = self._cased(_split_words(text, self.split))

@@ -67,7 +67,8 @@ def test_a_validation_file_that_is_part_of_the_test_file(tmp_path: Path, documen
     """What is chosen on validation is then chosen on the test, too."""
     new = new_text(20_000).replace(" ", "\n") if documents == "lines" else new_text(20_000)
     train, test = (written(tmp_path, part, f"{at}.txt") for at, part in enumerate((new[:16_000], new[16_000:20_000])))
-    validation = written(tmp_path, new[16_000:19_000], "validation.txt")
+    validation = tmp_path / "validation.txt"
+    validation.write_bytes(new[16_000:19_000].encode().replace(b"\n", b"\r\n"))
     said: list[str] = []
     reporter = Reporter()
     reporter.log = said.append  # pyright: ignore[reportAttributeAccessIssue]

@@ -206,7 +206,9 @@ def test_a_file_is_named_once(tmp_path):
     [
         ("Un été, le café était fermé.\n", "mac_roman", "MACINTOSH"),
         ("Die Tür führt übers Gebäude, größer.\n", "mac_roman", "MACINTOSH"),
-        ("吾輩は猫である。名前はまだ無い。\n", "shift_jis", "ENCODING"),
+        ("吾輩は猫である。名前はまだ無い。\n", "shift_jis", "CP932"),
+        ("データ,hot\nバルブ,leak\nポンプ,noise\n", "shift_jis", "CP932"),
+        ("吾輩は猫である。名前はまだ無い。\n", "euc_jp", "ENCODING"),
         ("Die Tür führt übers Gebäude, größer.\n", "cp850", "CP850"),
         (RUSSIAN, "cp1251", "ENCODING"),
         (POLISH, "cp1250", "ENCODING"),

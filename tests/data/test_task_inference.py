@@ -546,3 +546,10 @@ def test_a_task_whose_reader_refuses_the_first_line_is_not_offered(written, name
         settings_from_request(written(name, content), {}, {}, {})
     assert said in str(refused.value)
     assert str(refused.value).count("--task") == 1 and "--task language" in str(refused.value)
+
+
+def test_an_array_in_one_row_does_not_hide_a_column(written):
+    rows = [{"text": f"a rather long text of row {at}", "label": "ab"[at % 2]} for at in range(40)]
+    rows += [{"Text": "another", "label": "a"}, {"text": ["a", "b"], "label": "b"}]
+    layout = unclear_layout([written("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))])
+    assert layout is not None and layout.columns == ("text", "label")

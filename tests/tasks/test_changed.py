@@ -63,6 +63,9 @@ def test_lost_spaces_and_capitals_of_a_text_are_counted(tmp_path: Path) -> None:
     _, said = opened("language", [text], *chosen)
     [note] = [note for note in said if "bits per character leave out" in note]
     assert note.startswith("180 of the 1,350 characters of the training text")  # a capital and a space in each line
+    assert any(note.startswith("90 words of the training text without a space before: ") for note in said)
+    _, said = opened("language", [write(tmp_path / "b.txt", [" The cat sat ."] * 100)], *chosen)
+    assert not any("before every word" in note for note in said)
 
 
 def test_lines_that_a_window_cuts_and_tokens_that_a_mixture_keeps_are_counted(tmp_path: Path) -> None:

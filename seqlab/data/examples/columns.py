@@ -145,9 +145,10 @@ def _infer(
 
 
 def readable_columns(rows: Sequence[Fields]) -> list[dict[str, Any]]:
-    """Rows without the columns that nobody can name or read: those without a name, or with objects or arrays."""
-    nested = {name for row in rows for name, value in row.items() if isinstance(value, dict | list | bytes)}
-    names = [name for name in dict.fromkeys(name for row in rows for name in row) if name and name not in nested]
+    """Rows without the columns that nobody can name or read: those without a name, and most objects and arrays."""
+    filled = Counter(name for row in rows for name in row)
+    nested = Counter(name for row in rows for name, value in row.items() if isinstance(value, dict | list | bytes))
+    names = [name for name in filled if name and 2 * nested[name] <= filled[name]]
     return [{name: row.get(name, "") for name in names} for row in rows]
 
 

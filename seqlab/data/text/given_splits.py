@@ -20,7 +20,7 @@ from seqlab.data.new_files import new_file
 from seqlab.data.split_files import SPLIT_WORDS
 from seqlab.data.text.corpus import Corpus, CorpusStats, open_corpus, unchanged
 from seqlab.data.text.scatter import Range
-from seqlab.data.text.split import MIN_CHARACTERS, SplitText, split_text
+from seqlab.data.text.split import MIN_CHARACTERS, WITHOUT_CR, SplitText, split_text
 from seqlab.errors import DataError, UsageError
 from seqlab.wording import counted
 
@@ -45,7 +45,7 @@ class GivenSplits(SplitText):
         if len(files) < 2 or any(len(paths) != 1 or paths[0].suffix == ".gz" for paths in files):
             return super().without_repeats(split, earlier)  # both are cut from one text, or it takes several commands
         names = " ".join(shlex.quote(str(paths[0])) for paths in files)
-        return f"awk 'NR == FNR {{seen[$0]; next}} !($0 in seen)' {names} > {new_file(files[1][0].suffix)}"
+        return f"awk '{WITHOUT_CR} NR == FNR {{seen[$0]; next}} !($0 in seen)' {names} > {new_file(files[1][0].suffix)}"
 
     def count_empty_lines(self) -> int:
         return sum(text.count_empty_lines() for text in self.texts.values())

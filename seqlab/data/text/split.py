@@ -28,6 +28,7 @@ MIN_CHARACTERS = 64
 MIN_LINES = 10
 MAX_CHECKED = 20_000  # windows or lines of a long held-out split that are searched in the training split
 SHUFFLE_SEED = 0
+WITHOUT_CR = r'{sub(/\r$/, "")}'  # for awk: equal lines may end in other ways
 TESTED_TWICE = "what is chosen on validation is chosen on this part of the test, too"
 # where each split ends, in percent of the whole
 SPLIT_ENDS = {
@@ -88,7 +89,7 @@ class SplitText:
 
     def without_repeats(self, split: str, earlier: str) -> str:
         """The command that removes lines of a split that an earlier one has, too."""
-        return "awk '!seen[$0]++' FILE > NEW"
+        return f"awk '{WITHOUT_CR} !seen[$0]++' FILE > NEW"
 
     def count_empty_lines(self) -> int:
         """Also those of white space alone."""
