@@ -131,7 +131,7 @@ def evaluate(
 ) -> EvaluationResult:
     """Score a run on a split of its own data, or on all of `data`, files of the same kind.
 
-    Other data is compared with the training data first: `trained_share` says how much of it was trained on.
+    Other data is compared with the training data first: `trained_share`, and a warning, say how much was trained on.
     split: train, validation (if not given) or test; for the run's own data only.
     mode: for text, "window" (every window starts with a fresh state) or "carry" (the state runs through the text).
 

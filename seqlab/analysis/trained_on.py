@@ -24,11 +24,13 @@ from seqlab.runs.reopen import open_other
 from seqlab.runs.run import Run
 from seqlab.runs.seen_before import ROLES, overlap_with, training_data
 
+HARDER = "new data will be harder"
 MOST = 0.5  # the share of lines that are known in another order, from which it is said: some are equal by chance
 
 
 def trained_on(run: Run, sources: Sequence[str]) -> tuple[float | None, str]:
-    """The share of this data that is in the training split of the run, and a sentence; None if not compared."""
+    """The share of this data that is in the training split of the run, and a sentence, which is also a warning if it is
+    much; None if not compared."""
     if STANDARD_INPUT in sources:
         return None, "Standard input is not compared with the training text."
     with warnings.catch_warnings():
@@ -40,7 +42,10 @@ def trained_on(run: Run, sources: Sequence[str]) -> tuple[float | None, str]:
             return None, f"How much of this data was trained on is not known: {error}"
         seen_before = [_of_origin(origin, given) for origin in _other_origins(run)]
     shares, sentences = zip(_of_the_run(given, training), *seen_before, strict=True)
-    return max(shares), " ".join(filter(None, sentences))
+    share, note = max(shares), " ".join(filter(None, sentences))
+    if share >= MAX_OVERLAP:
+        warnings.warn(note, SeqlabWarning, stacklevel=3)
+    return share, note
 
 
 def _of_the_run(given: Any, training: Any) -> tuple[float, str]:
@@ -113,4 +118,4 @@ def _of_known_groups(given: Examples, training: Examples) -> str:
 
 
 def _warning(overlap: Overlap) -> str:
-    return ": new data will be harder" if overlap.share >= MAX_OVERLAP else ""
+    return f": {HARDER}" if overlap.share >= MAX_OVERLAP else ""

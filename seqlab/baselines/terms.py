@@ -1,17 +1,21 @@
 """Text as the terms that search compares: its words in lower case, cut to their stems by Porter's rules for English.
 
-Scripts that put no space between words are read as single characters and pairs of neighbors: a word is then found by
-its pairs, wherever it begins.
+What nobody sees in a word, such as a soft hyphen, is no part of it, and a ligature is its letters. Scripts that put no
+space between words are read as single characters and pairs of neighbors: a word is then found by its pairs, wherever it
+begins.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 
 import Stemmer
 
+from seqlab.data.invisible import VISIBLE, may_have_invisible
 from seqlab.tokenization.letters import LETTER
 
 WORD = re.compile(rf"[{LETTER}]+")
+WITH_INVISIBLE = re.compile(rf"[{LETTER}](?:[{LETTER}\u00ad\u200b\u2060\ufeff]*[{LETTER}])?")
 # Thai, Lao, Myanmar, Khmer; kana and Chinese characters, also half-width ones and those beyond the basic plane
 UNSPACED = (
     r"\u0e00-\u0e4e\u0e80-\u0ece\u1000-\u103f\u1780-\u17d3\u3005-\u3007\u3041-\u30ff"
@@ -53,10 +57,17 @@ class Terms:
 
 def words_of(text: str) -> list[str]:
     """The words of a text in lower case; of scripts without spaces, characters and pairs of neighbors."""
-    text = text.lower()
+    text = plain_form(text)
     if text.isascii() or not ANY_UNSPACED.search(text):
         return WORD.findall(text)
     return [text[start:end] for start, end in word_spans(text)]
+
+
+def plain_form(text: str) -> str:
+    """A text in lower case, as words are compared."""
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFKC", text.translate(VISIBLE) if may_have_invisible(text) else text).lower()
 
 
 def has_word(text: str) -> bool:
@@ -65,8 +76,8 @@ def has_word(text: str) -> bool:
 
 
 def word_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where each word of `words_of` starts and ends, if lower case has as many characters."""
-    for word in WORD.finditer(text):
+    """Where each word of `words_of` starts and ends, if its plain form has as many characters, or within a text."""
+    for word in WITH_INVISIBLE.finditer(text):
         if not ANY_UNSPACED.search(word[0]):
             yield word.span()
             continue

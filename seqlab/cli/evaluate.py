@@ -1,5 +1,6 @@
 """seqlab evaluate: how well a run does on held-out data, or an index on judged queries."""
 
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -52,9 +53,10 @@ def evaluate(
 ) -> None:
     """Score a run on held-out data, or an index on judged queries, with what the numbers mean."""
     from seqlab import api
+    from seqlab.analysis.trained_on import HARDER
     from seqlab.cli.show import console, metrics_table, scored_amount, table
     from seqlab.distributed.world import refuse_several
-    from seqlab.errors import UsageError, refuse_given
+    from seqlab.errors import SeqlabWarning, UsageError, refuse_given
     from seqlab.retrieval.directory import IndexDirectory
     from seqlab.runs.prediction import FIRST
 
@@ -75,7 +77,9 @@ def evaluate(
         return
     flags = {"--keep-weight": keep_weight or None, "--no-baselines": None if baselines else True}
     refuse_given({**ranking, **flags}, "for a run, only for an index")
-    result = api.evaluate(run, data or None, split=split, mode=mode)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", f".*{HARDER}", SeqlabWarning)  # the note stands above the result
+        result = api.evaluate(run, data or None, split=split, mode=mode)
     content = result.as_dict()
     if as_json:
         console.print_json(data=content)

@@ -35,7 +35,7 @@ def files_below(folder: Path, fixes: InputFixes | None = None) -> list[Path]:
             links = [path for path in visible if path.is_symlink()]  # they may lead in circles
             fixes.left_out |= {str(path): LINKED for path in links}
             visible = [path for path in visible if path not in links]
-            results = [path for path in visible if is_result(path) or _is_export(path)]
+            results = [path for path in visible if is_result(path) or is_export(path)]
             fixes.run_folders += map(str, results)
             folders[:] = [path.name for path in visible if path not in results]
             for path in (Path(place, name) for name in names if name not in hidden):
@@ -72,10 +72,13 @@ def is_result(folder: Path) -> bool:
     return any((folder / plan).is_file() for plan in ("tuning/plan.json", "plan.json")) and (folder / "locks").is_dir()
 
 
-def _is_export(folder: Path) -> bool:
-    """Whether seqlab exported a run into the folder, for ONNX: its code and its tokenizer are no text."""
-    path = folder / "model.json"
-    return path.is_file() and b'"seqlab-onnx"' in path.read_bytes() and any(folder.glob("*.onnx"))
+def is_export(folder: Path) -> bool:
+    """Whether a run was exported into the folder, for ONNX or transformers: its code and its tokenizer are no text."""
+    marks = {"model.json": (b'"seqlab-onnx"', "*.onnx"), "config.json": (b'"model_type"', "*.safetensors")}
+    return any(
+        (folder / name).is_file() and mark in (folder / name).read_bytes() and any(folder.glob(weights))
+        for name, (mark, weights) in marks.items()
+    )
 
 
 def _has_files(folder: Path, content: bytes) -> bool:

@@ -32,6 +32,7 @@ OPERATORS = {  # what other search engines read as more than words
     "an asterisk": re.compile(r"\w\*|\*\w"),
     "a field before a colon": re.compile(r"(?<!\S)[^\W\d]\w*:(?!//|:)[\w\"]"),
     "a question mark within a word": re.compile(r"\w\?\w"),
+    "marks after a letter, as in C# and C++": re.compile(r"(?<!\w)[^\W\d_](?:#|\+\+)(?!\w)"),
     "a tilde": re.compile(r"\w~"),
     "a caret": re.compile(r"\w\^\d"),
     "AND, OR and NOT": re.compile(r"(?<=\s)(?:AND|OR|NOT)(?=\s)"),

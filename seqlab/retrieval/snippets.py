@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from seqlab.baselines.terms import Terms, word_spans
+from seqlab.baselines.terms import Terms, plain_form, word_spans
 
 SHOWN = 320  # characters
 SPACE = re.compile(r"\s")
@@ -22,7 +22,7 @@ class Snippet:
 def snippet(text: str, parts: Mapping[str, float], terms: Terms) -> Snippet:
     """The part with the words that matter most. `parts`: what each stem of the query adds to the score."""
     least = MATTERS * max(parts.values(), default=0.0)
-    words = [((start, end), text[start:end].lower()) for start, end in word_spans(text)]
+    words = [((start, end), plain_form(text[start:end])) for start, end in word_spans(text)]
     stems = terms.stems_of([word for _, word in words])
     found = [(span, stem) for (span, _), stem in zip(words, stems, strict=True) if parts.get(stem, 0.0) > least]
     start = _best_start(text, found, parts)

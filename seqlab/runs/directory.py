@@ -34,11 +34,12 @@ from seqlab.tokenization.vocabulary import Vocabulary
 FORMAT, VERSION = "seqlab-run", 1
 CONFIG, TOKENIZER, WEIGHTS, LABELS = "config.json", "tokenizer.json", "model.safetensors", "labels.json"
 NAME_LIMIT = 4096  # bytes of a run's name
+CARD = "README.md"
 LOOKS = "test-looks.jsonl"  # how often a test split was looked at; it stays when a run is replaced
 # what a run writes besides the files of its manifest, or before they are in it; .DS_Store comes from a file manager
 WRITTEN = {
     *(CONFIG, TOKENIZER, WEIGHTS, LABELS, LOOKS, LOCK, manifest.NAME, ".DS_Store"),
-    *("README.md", "checkpoints", "corpus.txt", "curves.png", "metrics.jsonl", "results.json", "vocabulary.txt"),
+    *(CARD, "checkpoints", "corpus.txt", "curves.png", "metrics.jsonl", "results.json", "vocabulary.txt"),
     *("target.json", "characters.json", "counts.safetensors", "negatives.json", "scores.json"),
 }
 # in a comparison: a link to its best run, its plan, its results, and the folders of its runs
@@ -162,7 +163,15 @@ class RunDirectory:
             known |= manifest.read_manifest(self.path)[0].keys()
         with storage_errors(self.path, 0):
             names = sorted(item.name for item in self.path.iterdir())
-        return [name for name in names if name not in known and not re.fullmatch(r"\..+\.tmp", name)]
+        foreign = [name for name in names if name not in known and not re.fullmatch(r"\..+\.tmp", name)]
+        return foreign + [CARD] * self.has_changed(CARD)
+
+    def has_changed(self, name: str) -> bool:
+        """Whether somebody has changed a file that a run has written."""
+        with suppress(SeqlabError):
+            written = manifest.read_manifest(self.path)[0].get(name)
+            return written is not None and sha256(read_bytes(self.path / name)) not in written
+        return False
 
 
 def best_run_path(path: Path) -> Path:

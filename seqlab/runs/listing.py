@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from seqlab.config import RunSettings, resolve
+from seqlab.data.folders import is_export
 from seqlab.errors import MissingInput, SeqlabError, UsageError
 from seqlab.metrics.metric import Metric
 from seqlab.registry import PluginNotAllowed
@@ -69,7 +70,8 @@ def list_runs(folder: Path) -> list[RunEntry]:
 
 def _find_runs(folder: Path, levels: int) -> Iterator[Path]:
     if (folder / CONFIG).exists():
-        yield folder
+        if not is_export(folder):
+            yield folder
         return
     try:
         inside = sorted(item.path for item in os.scandir(folder) if item.is_dir() and not item.name.startswith("."))

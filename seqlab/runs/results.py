@@ -1,18 +1,21 @@
 """results.json: the results of a finished run, and the model card that is written from them."""
 
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import count
 from typing import Any
 
 from seqlab.baselines.role import BaselineRole
 from seqlab.config import RunSettings
+from seqlab.errors import SeqlabWarning
 from seqlab.metrics.descriptions import describe
 from seqlab.metrics.metric import Metric
 from seqlab.registry import TASKS
-from seqlab.runs.directory import RunDirectory
+from seqlab.runs.directory import CARD, RunDirectory
 from seqlab.runs.manifest import read_verified
-from seqlab.storage import JSON_LIMIT, as_bytes, from_json, to_json, validated, write_atomic
+from seqlab.storage import JSON_LIMIT, as_bytes, from_json, to_json, validated
 from seqlab.text_table import markdown_table
 from seqlab.wording import counted
 
@@ -106,8 +109,8 @@ def read_results(directory: RunDirectory) -> RunResults | None:
 
 
 def write_card(directory: RunDirectory, settings: RunSettings, config: dict[str, Any], results: RunResults) -> None:
-    """Write README.md of the run."""
-    corpus, count = config["corpus"], config["parameters"]
+    """Write README.md of the run; one that somebody has changed is kept beside it."""
+    corpus, sizes = config["corpus"], config["parameters"]
     where, about = directory.path, f" ({corpus['about']})" if corpus["about"] else ""
     task = TASKS.load(settings.task.name)
     settings_list = "\n".join(
@@ -120,8 +123,8 @@ def write_card(directory: RunDirectory, settings: RunSettings, config: dict[str,
     caution = f"\n\n{results.caution}" if results.caution else ""
     card = f"""# {settings.model_name} on {corpus["name"]}
 
-A {task.model_kind} with {count["total"]:,} parameters (embedding {count["embedding"]:,}, core {count["core"]:,},
-output {count["output"]:,}), trained on {_amount(corpus, settings)}`{corpus["name"]}`{about}
+A {task.model_kind} with {sizes["total"]:,} parameters (embedding {sizes["embedding"]:,}, core {sizes["core"]:,},
+output {sizes["output"]:,}), trained on {_amount(corpus, settings)}`{corpus["name"]}`{about}
 for {counted(results.steps, "step")} in {results.seconds:,.0f} s. The weights are those of step {results.best_step:,},
 the best on validation. Training ended because {results.stop_reason}.{_started_from(config)}
 
@@ -157,7 +160,13 @@ print({call})
 Data: SHA-256 `{corpus["fingerprint"]}`. Versions: {", ".join(f"{k} {v}" for k, v in config["versions"].items())}.
 Threads: {config["threads"]}. Written {results.date}.
 """
-    write_atomic(directory.path / "README.md", as_bytes(card))
+    if directory.has_changed(CARD):
+        kept = next(path for number in count(1) if not (path := directory.path / f"README-{number}.md").exists())
+        (directory.path / CARD).rename(kept)
+        warnings.warn(
+            f"{CARD} of {directory.path} had been changed: it is now {kept.name}", SeqlabWarning, stacklevel=2
+        )
+    directory.write_file(CARD, as_bytes(card))
 
 
 def metrics_markdown(results: RunResults) -> str:

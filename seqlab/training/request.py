@@ -213,7 +213,7 @@ def _is_collection(folder: Path, base: Mapping[str, Any], changes: Sequence[tupl
 
 def _splits_anew(folder: Path, files: Sequence[Path], task: Any) -> str:
     """How to split the data of a folder in another way, if its files can be joined."""
-    ratios = ["--split-ratios", "90/10"]
+    ratios = ["--set", "corpus.split_ratios=90/10"]  # as doctor takes it, too
     if all(path.is_file() and suffix(path) in (*TABLES, *TAGGED) for path in files):
         if not can_be_joined([path for path in files if suffix(path) in TABLES]):
             return ""

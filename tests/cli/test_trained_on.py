@@ -38,6 +38,8 @@ def test_text(run: Path, text: Path, seqlab: Command) -> None:
     assert seqlab("evaluate", "r", "new.txt").out.startswith("None of this data is in the training text (0 of ")
     content = json.loads(seqlab("evaluate", "r", "my.txt", "--json").out)
     assert 0.88 < content["trained_share"] < 0.92
+    with pytest.warns(SeqlabWarning, match=r"^90% of this data is in the training text .*: new data will be harder"):
+        assert api.evaluate("r", "my.txt").trained_share == content["trained_share"]
     assert "trained_share" not in json.loads(seqlab("evaluate", "r", "--json").out)
 
 

@@ -107,7 +107,7 @@ def test_what_saves_next_to_nothing_is_no_reason_to_choose_it():
     near = {"lstm": (100.0, 1000, 4000), "gru": (96.0, 960, 3900), "rnn": (95.5, 955, 3880)}
     result = advised(judged("not distinguishable", "better"), near)
     assert {advice.name for advice in result.values()} == {"lstm"}
-    assert result["time"].sentence.endswith("may be as good; no other model is noticeably cheaper.")
+    assert result["time"].sentence == "lstm has the best mean; no other model is noticeably cheaper."
     assert advised(judged("better", "better"), near)["size"].sentence.endswith(
         "; no other model is noticeably cheaper."
     )

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -36,13 +37,16 @@ def test_runs_and_comparisons_in_a_folder_are_no_text(text: Path, folder: Path, 
         (Path("runs") / name / file).write_text('{"format": "seqlab-comparison"}')
     exported = command("export", "runs/first", "--out", "exported")
     assert exported.code == 0, exported.err
+    Path("for-transformers").mkdir()
+    Path("for-transformers/config.json").write_text('{"model_type": "gpt_neox"}')
+    Path("for-transformers/model.safetensors").write_bytes(b"")
     corpus = open_corpus(["."])
     assert "".join(corpus.blocks()) == alone == TEXT
     [note] = corpus.fixes.notes()
-    listed = note.removeprefix("left out 4 folders of seqlab runs, comparisons, indexes or exports: ")
-    assert sorted(listed.split(", ")) == ["exported", "finished", "first", "unfinished"]
+    listed = note.removeprefix("left out 5 folders of seqlab runs, comparisons, indexes or exports: ")
+    assert sorted(listed.split(", ")) == ["exported", "finished", "first", "for-transformers", "unfinished"]
     answer = command("train", ".", "--out", "runs/second", *OPTIONS)
-    assert answer.code == 0 and "left out 4 folders" in answer.err
+    assert answer.code == 0 and "left out 5 folders" in answer.err
     assert command("evaluate", "runs/second").code == 0
     for place in ("runs/first", "runs/finished", "runs/unfinished"):
         refused(command("train", place, *OPTIONS), 65, "is a run or a comparison", "--from")
@@ -114,7 +118,7 @@ def test_escape_sequences_are_shown_and_not_obeyed(text: Path, command: Command)
 
 
 def test_commands_to_type_next_are_quoted(text: Path, command: Command) -> None:
-    run, corpus = "runs/a b; touch executed", text.rename(text.with_name("c d; touch executed.txt"))
+    run, corpus = "runs/a b; touch executed", Path(shutil.copy(text, "c d; touch executed.txt"))
     answer = command("train", corpus, "--out", run, *OPTIONS)
     *proposed, speedrun = [line.strip() for line in answer.out.splitlines() if line.startswith("  seqlab ")]
     assert len(proposed) == 4 and all(run in shlex.split(line) for line in proposed)

@@ -123,6 +123,7 @@ def test_a_damaged_manifest_is_one_story(documents: Path, tmp_path: Path, conten
         ("the dog~ ran", "a tilde"),
         ("the d?g ran", "a question mark within a word"),
         ("dog^2", "a caret"),
+        ("guide to C#", "marks after a letter, as in C# and C++"),
     ],
 )
 def test_operators_are_said_to_be_words(documents: Path, tmp_path: Path, query: str, named: str) -> None:

@@ -12,9 +12,9 @@ import pytest
 from runs_cases import TEXT, trained
 
 from seqlab import api
-from seqlab.errors import DataError, MissingInput, StorageError, UsageError
+from seqlab.errors import DataError, MissingInput, SeqlabWarning, StorageError, UsageError
 from seqlab.runs import manifest
-from seqlab.runs.directory import LOOKS, RunDirectory, begin_run, best_run_path, free_run_path, link_best_run
+from seqlab.runs.directory import CARD, LOOKS, RunDirectory, begin_run, best_run_path, free_run_path, link_best_run
 from seqlab.runs.lock import LOCK
 
 # --- names ----------------------------------------------------------------------------------------------------------
@@ -48,6 +48,20 @@ def test_names_are_safe(corpus: str, stem: str, tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     path = free_run_path(corpus, "lstm")
     assert path == Path("runs") / f"{stem}-lstm-1"
+
+
+def test_a_card_with_changes_is_kept(tmp_path: Path) -> None:
+    run = trained(tmp_path, steps=1)
+    card = run.path / CARD
+    written = card.read_text(encoding="utf-8")
+    assert api.resume(run, more=1) and "2 steps" in card.read_text(encoding="utf-8")
+    card.write_text(written + "my note", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"also remove what no run has written: .*README\.md\. Move it"):
+        begin_run(run.path, True)
+    with pytest.warns(SeqlabWarning, match=r"README\.md of .* had been changed: it is now README-1\.md"):
+        api.resume(run, more=1)
+    assert "my note" not in card.read_text(encoding="utf-8")
+    assert (run.path / "README-1.md").read_text(encoding="utf-8") == written + "my note"
 
 
 # --- beginning ------------------------------------------------------------------------------------------------------

@@ -234,6 +234,9 @@ def test_weights_that_were_cut_are_damage(folder: Path, size: int | None, capsys
 def test_folders_that_are_no_runs_are_passed_over(folder: Path, tmp_path: Path) -> None:
     (folder / "notes").mkdir()
     (folder / "file.txt").write_text("")
+    (folder / "for-transformers").mkdir()
+    (folder / "for-transformers/config.json").write_text('{"model_type": "gpt_neox"}')
+    (folder / "for-transformers/model.safetensors").write_bytes(b"")
     assert len(list_runs(folder)) == 3
 
 

@@ -123,8 +123,8 @@ def _economy(
         words = f"{saves.format(chosen, times(cost[chosen], cost[best]), best)} and "
         words += CONTENDING[against[chosen].verdict]
     elif len(contenders) > 1:
-        words = f"{best} has the best mean"
-        words += "" if unsure.intersection(contenders) else f" and is {superlative} of those that may be as good"
+        is_least = cost[best] == min(cost[name] for name in contenders) and not unsure.intersection(contenders)
+        words = f"{best} has the best mean{f' and is {superlative} of those that may be as good' * is_least}"
     else:
         words = f"{best} has the best mean, and all others are behind it"
     if cheapest != best and not is_cheaper(cheapest):

@@ -26,11 +26,11 @@ def request(words: list[str], said: list[str] | None = None) -> RunSettings:
     """The settings of a command: its paths, and options that settings have too."""
     assert words[:2] == ["seqlab", "train"]
     first = next((at for at, word in enumerate(words) if word.startswith("--")), len(words))
-    options = {
-        key[2:].replace("-", "_"): value for key, value in zip(words[first::2], words[first + 1 :: 2], strict=True)
-    }
+    pairs = [*zip(words[first::2], words[first + 1 :: 2], strict=True)]
+    options = {key[2:].replace("-", "_"): value for key, value in pairs if key != "--set"}
+    given = dict(value.split("=") for key, value in pairs if key == "--set")
     with typed_command(words[1:]):
-        return settings_from_request(words[2:first], {}, {}, options, log=(said if said is not None else []).append)
+        return settings_from_request(words[2:first], {}, given, options, log=(said if said is not None else []).append)
 
 
 def sizes(kind: str, settings: RunSettings) -> dict[str, int]:
@@ -66,7 +66,7 @@ def test_only_text_is_said_to_be_read_as_one(write: Write, tmp_path: Path, task:
         write(f"data/{split}.txt", f"a running text of {split}.\n" * 9)
     said: list[str] = []
     settings_from_request(str(tmp_path / "data"), {}, {}, {"task": task}, log=said.append)
-    assert ("--split-ratios 90/10 reads the folder as one text" in said[0]) == (task != "classify")
+    assert ("--set corpus.split_ratios=90/10 reads the folder as one text" in said[0]) == (task != "classify")
     assert "to join" not in said[0]
 
 
