@@ -90,7 +90,7 @@ def test_lines_of_several_files_are_compared(files: dict[str, str]):
     Path(files["train"]).write_text("".join(f"line {number}\n\n" for number in range(20)))
     Path(files["test"]).write_text("line 3\nline 99\n\n")
     text = read_text(corpus(files, "validation", "test").model_copy(update={"documents": "lines"}))
-    assert "skipped 21 empty lines: every other line is a document" in text.notes
+    assert "skipped 21 lines, empty or of spaces alone: every other line is a document" in text.notes
     assert [note for note in text.notes if note.startswith("1 of 2 test lines (50.0%) is also in the training split")]
 
 

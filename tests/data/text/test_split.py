@@ -103,7 +103,7 @@ def test_empty_lines_and_lines_in_two_splits_are_said(empty):
     same = split(corpus_from_text(f"the same line\n{empty}\n" * 40, "x"), documents="lines")
     assert {*same.lines("train")} == {"the same line"}
     count = len([*same.lines("validation")])
-    assert same.notes[0] == "skipped 40 empty lines: every other line is a document"
+    assert same.notes[0] == "skipped 40 lines, empty or of spaces alone: every other line is a document"
     assert same.notes[1].startswith(f"{count} of {count} validation lines (100.0%) are also in the training split")
     assert split(corpus_from_text(numbered(30), "x"), documents="lines").notes == []
     assert split(corpus_from_text("the same line\n\n" * 20, "x")).notes == []
