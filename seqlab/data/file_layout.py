@@ -1,5 +1,6 @@
 """What the lines of a file with an unhelpful name look like: tagged words, a table, or neither."""
 
+import csv
 import re
 import zlib
 from collections import Counter
@@ -22,6 +23,7 @@ ENTITY = re.compile(r"&#?\w+;")  # of HTML: its semicolon separates nothing
 LABEL = "__label__"  # with which a label begins in files of fastText
 LABEL_WORD = re.compile(rf"(?<!\S){LABEL}(\S*)")
 INDENT = re.compile(r"^[ \t]*(?:(?:[-*–•·‣◦▪]|\d{1,4}[.)])\t+)?")  # also the mark of an item; + may be a label
+NAME = re.compile(r"[^\W\d][\w.-]{0,39}")  # of a column
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "vertical bars"}
 
 
@@ -98,7 +100,19 @@ def _table(name: str, filled: Sequence[str]) -> FileLayout | None:
             continue  # it ends statements, and separates nothing
         if layout := _of_widths(name, widths, separator):
             return layout
-    return None
+    return next((layout for separator in (",", *SEPARATORS) if (layout := _below_names(name, filled, separator))), None)
+
+
+def _below_names(name: str, filled: Sequence[str], separator: str) -> FileLayout | None:
+    """A table with a line of names above it: without one, commas and quotation marks are those of any text."""
+    try:
+        rows = [row for row in csv.reader(filled, delimiter=separator) if row]
+    except csv.Error:
+        return None
+    names, widths = rows[0], [len(row) for row in rows]  # a space after a comma is prose
+    if len({*names}) < len(names) or not all(map(NAME.fullmatch, names)) or len(names) != _columns(widths)[0]:
+        return None
+    return _of_widths(name, widths, separator)
 
 
 def _of_widths(name: str, widths: Sequence[int], separator: str) -> FileLayout | None:
@@ -106,7 +120,7 @@ def _of_widths(name: str, widths: Sequence[int], separator: str) -> FileLayout |
     columns, share = _columns(widths)
     if len(widths) < MIN_LINES or columns < 2 or share < FITTING:
         return None
-    word = SEPARATORS[separator]
+    word = {",": "commas", **SEPARATORS}[separator]
     return FileLayout("table", f"{share:.0%} of the lines of {name} have {columns} fields separated by {word}")
 
 

@@ -121,3 +121,19 @@ def test_the_entities_of_a_page_separate_nothing_and_its_tags_are_said(write: Wr
     assert recognize_layout(path) is None
     note = "read page.html as running text: tags and entities are part of it"
     assert open_corpus([str(path)]).fixes.source_notes == [note]
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("text,label\n" + "an old film,good\n" * 9, "commas"),
+        ("text,label\n" + '"old, and good",good\n' * 9, "commas"),
+        ('text|label\n"a | b"|x\nplain|y\n"two\nlines"|x\n' + "plain|y\n" * 9, "vertical bars"),
+        ("Well, yes\n" + "an old film,good\n" * 9, None),
+        ("text,label\n" + "so it goes, and so on, and on\n" * 9, None),
+        ("Smith\n" * 9, None),
+    ],
+)
+def test_a_line_of_names_above_fields_makes_a_table(write: Write, text: str, word: str | None) -> None:
+    layout = recognize_layout(write("a.txt", text))
+    assert (layout and layout.reason.partition("separated by ")[2]) == word

@@ -50,9 +50,13 @@ def test_the_example_goes_on_as_the_run_does(arch: str, more: dict[str, Any], tm
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
     expected = "The cat" + str(api.load(run).generate("The cat", 60, temperature=0))
     assert done.stdout == expected + "\n"
-    command[2] = ""
-    empty = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert empty.returncode == 1 and empty.stderr == "The prompt is empty: give the beginning of a text.\n"
+
+
+def test_the_example_refuses_an_empty_prompt(tmp_path: Path) -> None:
+    api.export(trained(tmp_path, "rnn"), tmp_path / "left")
+    command = [sys.executable, str(tmp_path / "left/example.py"), "", "9"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and done.stderr == "The prompt is empty: give the beginning of a text.\n"
 
 
 def test_what_cannot_be_exported_is_refused_by_name(tmp_path: Path) -> None:

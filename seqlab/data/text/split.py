@@ -75,7 +75,8 @@ class SplitText:
         if not self.by_lines:
             return []
         empty = self.count_empty_lines()
-        notes = [f"skipped {counted(empty, 'line')}, empty or of spaces alone: every other line is a document"] if empty else []
+        lines = f"skipped {counted(empty, 'line')}, empty or of spaces alone: every other line is a document"
+        notes = [lines] if empty else []
         for split, earlier in compared_splits(self.splits):
             checked, repeated = repeated_lines(self, split, self, earlier)
             if repeated:
