@@ -35,6 +35,8 @@ MARKS = {
 MAX_HIGH = 0.3  # the share of letters outside ASCII in Western text
 MAX_SIGNS = 0.1  # the share of bytes outside ASCII that are signs inside a word, as Polish or Czech text would have
 MAX_PAIRED = 0.5  # the share of bytes outside ASCII that stand as in UTF-8; with more, the file is damaged UTF-8
+FOREIGN_WORD = re.compile(rb"(?<![A-Za-z\xc0-\xff])[\xc0-\xff]{4,}(?![A-Za-z\xc0-\xff])")  # as of Cyrillic or Greek
+MAX_FOREIGN = 0.5  # the share of letters outside ASCII that stand in such words
 MIN_JOINED = 8  # bytes that are not UTF-8; fewer are damage
 BY_CHANCE = 0.1  # for each of them, the characters of UTF-8 that another encoding has by chance
 HIGH = bytes(range(128, 256))
@@ -82,7 +84,7 @@ def recognize_encoding(blocks: Iterable[bytes]) -> str | None:
 
 def _is_western(blocks: Iterable[bytes], letters: int) -> bool:
     """Whether the rest of a file, from its first byte that is not UTF-8, is Windows-1252; `letters` stand before it."""
-    high = high_letters = signs = pairs = 0
+    high = high_letters = signs = pairs = foreign = 0
     for block in blocks:
         try:
             block.decode("cp1252")
@@ -95,6 +97,9 @@ def _is_western(blocks: Iterable[bytes], letters: int) -> bool:
         high_letters += len(block) - len(block.translate(None, HIGH_LETTERS))
         signs += len(SIGN_IN_WORD.findall(block))
         pairs += len(UTF8_PAIR.findall(block))
+        foreign += sum(map(len, FOREIGN_WORD.findall(block)))
+    if foreign > MAX_FOREIGN * high_letters:
+        return False
     return high_letters <= MAX_HIGH * letters and signs <= MAX_SIGNS * high and 2 * pairs < MAX_PAIRED * high
 
 

@@ -33,7 +33,7 @@ from seqlab.data.examples.tagged_tables import word_rows
 from seqlab.data.examples.title_lines import header_below
 from seqlab.data.file_layout import FileLayout, recognize_layout
 from seqlab.data.file_names import name_files
-from seqlab.data.files import read_beginning
+from seqlab.data.files import InputFixes, read_beginning, read_file
 from seqlab.data.language_suffixes import are_languages, may_be_language
 from seqlab.data.parquet_files import PARQUET
 from seqlab.data.text.forms import form_of_text, layout_of_text
@@ -168,6 +168,8 @@ def _unclear_table(path: Path) -> FileLayout | None:
         names = sample.names
         if not names and read_beginning(path, SAMPLE_BYTES)[1]:
             raise DataError(f"'{path}' is empty. Expected a table with rows.")
+        if any(REPLACEMENT in name for name in names):
+            next(read_file(path, InputFixes()), None)  # which says why they cannot be decoded
     except (OSError, EOFError, zlib.error):
         return None
     except (ValueError, RecursionError, csv.Error) as error:

@@ -213,6 +213,8 @@ def test_a_file_is_named_once(tmp_path):
         (RUSSIAN, "cp1251", "ENCODING"),
         (POLISH, "cp1250", "ENCODING"),
         (CHINESE, "gbk", "ENCODING"),
+        ("Насос протекает: steam turbine and rotor gasket manifold\n", "cp1251", "ENCODING"),
+        ("αντλία: steam turbine and rotor gasket manifold\n", "iso8859-7", "ENCODING"),
     ],
 )
 def test_old_encodings_are_named_where_words_tell(tmp_path, text, codec, named):

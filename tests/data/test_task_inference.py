@@ -553,3 +553,10 @@ def test_an_array_in_one_row_does_not_hide_a_column(written):
     rows += [{"Text": "another", "label": "a"}, {"text": ["a", "b"], "label": "b"}]
     layout = unclear_layout([written("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))])
     assert layout is not None and layout.columns == ("text", "label")
+
+
+def test_a_header_that_cannot_be_decoded_is_refused_for_its_encoding(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes("текст;метка\nнасос протекает;течь\n".encode("cp1251") * 9)
+    with pytest.raises(DataError, match=r"a\.csv', line 1, offset 0: byte 0xf2 is not UTF-8.*iconv"):
+        unclear_layout([str(path)])
