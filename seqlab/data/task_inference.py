@@ -35,6 +35,7 @@ from seqlab.data.file_layout import FileLayout, recognize_layout
 from seqlab.data.file_names import name_files
 from seqlab.data.files import InputFixes, read_beginning, read_file
 from seqlab.data.language_suffixes import are_languages, may_be_language
+from seqlab.data.lost_characters import REPLACEMENT
 from seqlab.data.parquet_files import PARQUET
 from seqlab.data.text.forms import form_of_text, layout_of_text
 from seqlab.data.text_columns import text_keys, with_text_column
@@ -160,16 +161,20 @@ def _has_text(path: Path, rows: Sequence[Mapping[str, Any]]) -> bool:
     return form_and_packing(path.name)[0] != "rows" or bool(text_keys(rows))
 
 
+def _refuse_unreadable(path: Path, names: Sequence[str]) -> None:
+    """DataError for an empty table, and for names in another encoding, which reading tells."""
+    if not names and read_beginning(path, SAMPLE_BYTES)[1]:
+        raise DataError(f"'{path}' is empty. Expected a table with rows.")
+    if any(REPLACEMENT in name for name in names):
+        next(read_file(path, InputFixes()), None)
+
+
 def _unclear_table(path: Path) -> FileLayout | None:
     """Which columns a table has, if they do not tell the task; None if reading the file will say what is wrong."""
     are_rows = form_and_packing(path.name)[0] == "rows"  # of which every one must be an object
     try:
         sample = sample_table(path)
-        names = sample.names
-        if not names and read_beginning(path, SAMPLE_BYTES)[1]:
-            raise DataError(f"'{path}' is empty. Expected a table with rows.")
-        if any(REPLACEMENT in name for name in names):
-            next(read_file(path, InputFixes()), None)  # which says why they cannot be decoded
+        _refuse_unreadable(path, names := sample.names)
     except (OSError, EOFError, zlib.error):
         return None
     except (ValueError, RecursionError, csv.Error) as error:
