@@ -26,9 +26,9 @@ MAX_NOTED = 500  # held-out inputs that training compares, evenly spaced: the au
 MAX_KNOWN = 2_000_000  # characters of the inputs that training compares these with, evenly spaced
 LONGEST = 1_000  # characters of an example that are compared
 SHORTEST = 20  # characters of an example or line: "Thanks!" and "thanks." are a coincidence
-MAX_REPEATS = 64  # an n-gram that is more frequent among the places compared at once tells little about which are alike
-FIRST_REPEATS = 8  # places that it finds all the same: where all n-grams are frequent, as in forms, any will do
 AT_ONCE = 1 << 12  # places
+FREQUENT = 1 / 64  # the share of them beyond which an n-gram tells little about which are alike
+FIRST_REPEATS = 8  # places that it finds all the same: where all n-grams are frequent, as in forms, any will do
 FILTER_BITS = 22
 # what a repost changes: addresses, names of users, and the mark of a retweet
 ADDRESSES = re.compile(r"\b(?:https?://|www\.)\S+|(?<![\w.])@\w+:?|^\s*RT(?=\s+@)", re.IGNORECASE)
@@ -220,7 +220,8 @@ def _are_near(pieces: Sequence[str], places: Iterable[str], similarity: Similari
     remaining = iter(places)
     while len(grams_M) and (some := list(islice(remaining, AT_ONCE))):
         there_K, place_K = _grams(some, similarity.gram, prefixes)
-        piece_C, place_C, rare_C = _most_alike(grams_M, piece_M, there_K, place_K)
+        most = max(FIRST_REPEATS, round(FREQUENT * len(some)))
+        piece_C, place_C, rare_C = _most_alike(grams_M, piece_M, there_K, place_K, most)
         near_N[piece_C] |= rare_C >= similarity.min_share * sizes_N[piece_C]
         place_N = np.full(len(pieces), AT_ONCE)  # no place
         place_N[piece_C] = place_C
@@ -232,15 +233,15 @@ def _are_near(pieces: Sequence[str], places: Iterable[str], similarity: Similari
 
 
 def _most_alike(
-    grams_M: np.ndarray, piece_M: np.ndarray, there_K: np.ndarray, place_K: np.ndarray
+    grams_M: np.ndarray, piece_M: np.ndarray, there_K: np.ndarray, place_K: np.ndarray, most: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Pieces, for each the place that shares most of its n-grams, and how many that are not frequent; grams_M is
-    sorted."""
+    """Pieces, for each the place that shares most of its n-grams, and how many of them at `most` so many places
+    have; grams_M is sorted."""
     order_K = np.lexsort((place_K, there_K))
     there_K, place_K = there_K[order_K], place_K[order_K]
     _, first, group_K, counts = np.unique(there_K, return_index=True, return_inverse=True, return_counts=True)
     rank_K = np.arange(len(there_K)) - first[group_K]
-    rare_K = counts[group_K] <= MAX_REPEATS
+    rare_K = counts[group_K] <= most
     meets_K = rare_K | (rank_K < FIRST_REPEATS)
     there_K, place_K, rare_K = there_K[meets_K], place_K[meets_K], rare_K[meets_K]
     first_K, last_K = (np.searchsorted(grams_M, there_K, side) for side in ("left", "right"))

@@ -8,7 +8,7 @@ import pytest
 
 from seqlab.config import CorpusSettings
 from seqlab.data.examples.example import LabeledText
-from seqlab.data.near_copies import near_copied_examples, near_copies, reworded_notes
+from seqlab.data.near_copies import near_copied_examples, near_copied_sentences, near_copies, reworded_notes
 from seqlab.data.overlap import measure_overlap
 from seqlab.data.text.corpus import corpus_from_text
 from seqlab.data.text.split import SplitText, split_text
@@ -193,3 +193,13 @@ def test_of_long_inputs_the_beginning_is_compared_and_said() -> None:
     same = [LabeledText(f"{begins}, the first end!", "a")]
     (note,) = reworded_notes({"train": training, "validation": same})
     assert "only in case, punctuation" in note
+
+
+def test_few_texts_of_the_same_phrases_are_no_nearer_than_many() -> None:
+    """What is frequent depends on how many texts there are."""
+    draw = random.Random(0)
+    phrases = ["".join(draw.choices("abcdefgh", k=12)) for _ in range(24)]
+    texts = [" ".join(draw.choices(phrases, k=6)) for _ in range(1500)]
+    held_out, few, many = texts[:150], texts[150:300], texts[300:]
+    shares = [near_copied_sentences(held_out, some, "inputs").share for some in (few, many)]
+    assert shares[0] <= shares[1] < 0.2

@@ -26,7 +26,6 @@ INTERNAL = {
     ("audit/lengths.py", "MAX_CUT"),
     ("baselines/frequent_tags.py", "MAX_SUFFIX"),  # the definition of the baseline
     ("comparison/judgment/statistics.py", "MOST_GROUPS"),  # a step of the estimate: no unit is left out
-    ("data/near_copies.py", "MAX_REPEATS"),  # the definition of a near copy
     ("data/file_layout.py", "MAX_COLUMNS"),  # what a table looks like, where nobody says it is one
     ("data/text/scatter.py", "MAX_GAP"),  # the definition of the split
     ("data/text/scatter.py", "MAX_STRETCHES"),
