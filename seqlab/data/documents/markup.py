@@ -14,10 +14,12 @@ from seqlab.data.documents.document import Document
 from seqlab.data.documents.fixes import Unusable
 
 SKIPPED = frozenset({"script", "style", "svg", "template", "noscript", "head"})
-BLOCKS = frozenset(
-    {"address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "fieldset", "figcaption",
-     "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "nav",
-     "ol", "p", "pre", "section", "table", "td", "th", "tr", "ul"}
+BLOCKS = frozenset(  # which stand apart from the text around them: words of two are two
+    {"address", "article", "aside", "blockquote", "br", "button", "canvas", "caption", "center", "dd", "details",
+     "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4",
+     "h5", "h6", "header", "hgroup", "hr", "iframe", "input", "label", "legend", "li", "listing", "main", "menu", "nav",
+     "object", "ol", "optgroup", "option", "output", "p", "pre", "search", "section", "select", "summary", "table",
+     "tbody", "td", "textarea", "tfoot", "th", "thead", "tr", "ul", "video"}
 )  # fmt: skip
 PAGES, NOTEBOOK, MAIL, MAILBOX = (".html", ".htm", ".xhtml"), ".ipynb", ".eml", ".mbox"
 MAIL_FIELDS = ("From", "To", "Cc", "Date")  # that are not read
