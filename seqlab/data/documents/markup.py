@@ -13,7 +13,7 @@ from typing import NamedTuple
 from seqlab.data.documents.document import Document
 from seqlab.data.documents.fixes import Unusable
 
-SKIPPED = frozenset({"script", "style", "svg", "template", "noscript", "head"})
+SKIPPED = frozenset({"script", "style", "svg", "template", "noscript"})
 BLOCKS = frozenset(  # which stand apart from the text around them: words of two are two
     {"address", "article", "aside", "blockquote", "br", "button", "canvas", "caption", "center", "dd", "details",
      "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4",
@@ -43,9 +43,11 @@ class _PageText(HTMLParser):
             self._inside.append(tag)
         elif tag in BLOCKS:
             self.parts.append("\n")
+            if self._inside[-1:] == ["svg"]:
+                self._inside.pop()  # a drawing has no blocks: it lacks its end
         self._in_code |= tag == "pre"
         if tag == "body":
-            self._inside.clear()  # the head may lack its end
+            self._inside.clear()
 
     def handle_endtag(self, tag: str) -> None:
         self._in_title = False

@@ -12,6 +12,8 @@ from seqlab.data.documents.markup import page_document
         ("<select><option>Germany</option><option>France</option></select>", "Germany\nFrance"),
         ("<fieldset><legend>Refunds</legend>Money is sent.</fieldset>", "Refunds\nMoney is sent."),
         ("<table><caption>Prices</caption><tr><td>one<td>two</table>", "Prices\none\ntwo"),
+        ("<!doctype html><head><title>T</title><style>p {}</style><p>no end of the head", "no end of the head"),
+        ("<svg><text>a label</text><p>after a drawing", "after a drawing"),
         ("<p>un<b>believ</b>able <a href=x>link</a>s", "unbelievable links"),
     ],
 )
