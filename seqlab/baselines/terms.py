@@ -16,6 +16,7 @@ from seqlab.tokenization.letters import LETTER
 
 WORD = re.compile(rf"[{LETTER}]+")
 WITH_INVISIBLE = re.compile(rf"[{LETTER}](?:[{LETTER}\u00ad\u200b\u2060\ufeff]*[{LETTER}])?")
+COLORS = re.compile("\x1b\\[[0-9;]*m")  # of a terminal
 # Thai, Lao, Myanmar, Khmer; kana and Chinese characters, also half-width ones and those beyond the basic plane
 UNSPACED = (
     r"\u0e00-\u0e4e\u0e80-\u0ece\u1000-\u103f\u1780-\u17d3\u3005-\u3007\u3041-\u30ff"
@@ -65,6 +66,8 @@ def words_of(text: str) -> list[str]:
 
 def plain_form(text: str) -> str:
     """A text in lower case, as words are compared."""
+    if "\x1b" in text:
+        text = COLORS.sub("", text)
     if text.isascii():
         return text.lower()
     return unicodedata.normalize("NFKC", text.translate(VISIBLE) if may_have_invisible(text) else text).lower()

@@ -5,6 +5,10 @@ import pytest
 from seqlab.baselines.terms import plain_form, word_spans, words_of
 
 
+def test_colors_of_a_terminal_are_no_part_of_words() -> None:
+    assert words_of("\x1b[1;31mred\x1b[0m words") == ["red", "words"]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
