@@ -26,7 +26,7 @@ def list_notes(text: SplitText) -> list[str]:
     if text.by_lines or isinstance(text, GivenSplits) or text.scattering is not None:
         return []
     lines = total = empty = short = words = in_order = 0
-    before = ""
+    first = before = ""
     for line in map(str.strip, split_lines(text.corpus.blocks())):
         total += 1
         empty += not line
@@ -36,9 +36,10 @@ def list_notes(text: SplitText) -> list[str]:
         words += len(line.split())
         if line:
             lines, in_order, before = lines + 1, in_order + (line.casefold() >= before), line.casefold()
+            first = first or before
     if not is_list(total, empty, short, words):
         return []
-    is_sorted = in_order >= SORTED * lines
+    is_sorted = in_order >= SORTED * lines and first < before
     held_out = ", and they are sorted, so that the end of the alphabet is held out" if is_sorted else ""
     return [
         f"nearly all lines are short, as in a list{held_out}: --documents lines makes each line a document, and a "

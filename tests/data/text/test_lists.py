@@ -31,6 +31,7 @@ def test_other_lists(tmp_path: Path) -> None:
     (note,) = notes(tmp_path, random.Random(1).sample(WORDS, len(WORDS)))
     assert "sorted" not in note and "--documents lines" in note
     assert notes(tmp_path, WORDS, documents="lines") == []
+    assert "sorted" not in notes(tmp_path, ["a b"] * 400)[0]  # equal lines are in any order
 
 
 def test_a_few_empty_lines_do_not_hide_a_list(tmp_path: Path) -> None:
