@@ -58,6 +58,26 @@ HIGH_IN_WORD = re.compile(r"(?<=[a-z])[^\x00-\x7f]|[^\x00-\x7f](?=[a-z])")
 MIN_SMALL = 0.8  # the share of them that are small letters
 
 
+DECLARED = re.compile(rb"""\bcharset\s*=\s*["']?([A-Za-z][\w.:-]*)""", re.IGNORECASE)
+WESTERN = ("ascii", "iso8859-1", "cp1252")  # what readers of pages take for Windows-1252
+
+
+def declared_encoding(raw: bytes) -> str | None:
+    """The codec that a page or an e-mail declares, if its bytes fit it; None where it declares several, or UTF-8."""
+    names = {name.decode().lower() for name in DECLARED.findall(raw)}
+    try:
+        (codec,) = {codecs.lookup(name).name for name in names}
+        raw.decode(codec)
+    except (ValueError, LookupError):  # no name or several, an unknown one, or bytes that do not fit
+        return None
+    return None if codec == UTF8 else "cp1252" if codec in WESTERN else codec
+
+
+def encoding_name(codec: str) -> str:
+    """What people call a codec."""
+    return ENCODING_NAMES.get(codec, codec)
+
+
 def recognize_encoding(blocks: Iterable[bytes]) -> str | None:
     """The codec of a file's bytes; None for binary data, damaged UTF-8 and other encodings."""
     blocks = iter(blocks)
@@ -167,12 +187,12 @@ def _joined(raw: bytes, start: int, line: int) -> tuple[str, str] | None:
 def undecodable(name: str, codec: str, error: UnicodeError, base: int, line: int) -> DataError:
     """The error for bytes that do not fit the encoding, with the command that makes a text of the file."""
     if not isinstance(error, UnicodeDecodeError):  # UTF-16 that ends after half a mark
-        return DataError(f"'{name}' is not {ENCODING_NAMES[codec]}: {error}.")
+        return DataError(f"'{name}' is not {encoding_name(codec)}: {error}.")
     if codec == UTF8 and b"\0" in error.object:
         advice = _as_unmarked(error.object, name) or "Give a file of text."
         return DataError(f"'{name}' is binary, not text: it has NUL bytes. {advice}")
     byte = error.object[error.start]
-    where = f"'{name}', line {line}, offset {base + error.start}: byte 0x{byte:02x} is not {ENCODING_NAMES[codec]}. "
+    where = f"'{name}', line {line}, offset {base + error.start}: byte 0x{byte:02x} is not {encoding_name(codec)}. "
     if codec == UTF8 and (joined := _joined(error.object, error.start, line)):
         what, command = joined
         return DataError(f"{where}{what}: {on_file(command, name)}")

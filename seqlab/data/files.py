@@ -17,7 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
-from seqlab.data.encoding import ENCODING_NAMES, UTF8, nul_advice, recognize_encoding, undecodable
+from seqlab.data.encoding import UTF8, encoding_name, nul_advice, recognize_encoding, undecodable
 from seqlab.data.file_names import first_names, name_files, shorten
 from seqlab.data.foreign import refuse_foreign
 from seqlab.data.telling_words import TellingWord
@@ -70,7 +70,7 @@ class InputFixes:
         for codec, files in self.encodings.items():
             first, word = next(iter(files.items()))
             example = f", such as '{word}' in {first_names([first])}" if word else ""
-            notes.append(f"read {name_files(list(files))} as {ENCODING_NAMES[codec]}, not UTF-8{example}")
+            notes.append(f"read {name_files(list(files))} as {encoding_name(codec)}, not UTF-8{example}")
         notes += [*self.source_notes, *self.remarks]
         for file, line in self.first_lines.items():
             notes.append(f"the columns of {file} are numbered, so its first line is data: {line}")

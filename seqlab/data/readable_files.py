@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from seqlab.data.encoding import recognize_encoding
+from seqlab.data.encoding import declared_encoding, recognize_encoding
 from seqlab.data.files import read_bytes
 from seqlab.data.foreign import Foreign, refuse_foreign
 from seqlab.errors import DataError, StorageError
@@ -13,12 +13,15 @@ UNCLEAR = "not UTF-8 throughout, nor clearly in another encoding; seqlab doctor 
 FAULTS = (DAMAGED, CLOSED, UNCLEAR)  # of files that are meant to be read
 
 
-def readable_codec(path: Path) -> tuple[str | None, str]:
-    """The encoding of a file, or None and why it cannot be read."""
+def readable_codec(path: Path, declares: bool = False) -> tuple[str | None, str]:
+    """The encoding of a file, or None and why it cannot be read. declares: whether it may say its encoding, as a page
+    does; that counts if the file is not in Unicode."""
     try:
         first = next(read_bytes(path), b"")
         refuse_foreign(first, str(path))  # a short PDF has nothing but ASCII
         codec = recognize_encoding(read_bytes(path))
+        if declares and codec in (None, "cp1252"):
+            codec = declared_encoding(b"".join(read_bytes(path))) or codec
     except Foreign as error:
         return None, error.reason
     except (DataError, StorageError) as error:

@@ -253,6 +253,31 @@ def test_mails_are_decoded(tmp_path: Path) -> None:
     ]
 
 
+def test_a_mail_whose_plain_text_is_empty_has_the_text_of_its_page(tmp_path: Path) -> None:
+    news, forwarded, bare = EmailMessage(), EmailMessage(), EmailMessage()
+    news["Subject"], forwarded["Subject"], bare["Subject"] = "News", "Fwd", "Only a subject"
+    news.set_content("\n")
+    news.add_alternative("<p>an <b>otter</b></p>", subtype="html", cte="base64")
+    forwarded.set_content("See below.")
+    forwarded.add_attachment(news)
+    for name, mail in (("a.eml", news), ("b.eml", forwarded), ("c.eml", bare)):
+        (tmp_path / name).write_bytes(bytes(mail))
+    texts = {Path(document.id).name: document.text for document in read_documents([tmp_path])}
+    assert texts == {"a.eml": "an otter", "b.eml": "See below.\n\nNews\n\nan otter", "c.eml": "Only a subject"}
+
+
+@pytest.mark.parametrize(
+    ("name", "head"),
+    [("a.html", '<meta charset="windows-1251"><p>'), ("a.eml", "Content-Type: text/plain; charset=windows-1251\n\n")],
+)
+def test_files_that_declare_their_encoding_are_read_in_it(tmp_path: Path, name: str, head: str) -> None:
+    (tmp_path / name).write_bytes(f"{head}Корабль steams on to the harbor of the town\n".encode("cp1251"))
+    for source in (tmp_path, tmp_path / name):
+        fixes = DocumentFixes()
+        assert [document.text.split()[0] for document in read_documents([source], fixes)] == ["Корабль"]
+        assert any("as cp1251, not UTF-8, such as " in note for note in fixes.notes()), fixes.notes()
+
+
 def test_every_mail_of_a_mailbox_is_a_document(tmp_path: Path) -> None:
     mail = "From a@b.c Mon Jan  1 00:00:00 2024\nSubject: {}\n\n{}\n\n"
     path = tmp_path / "a.mbox"
@@ -261,6 +286,8 @@ def test_every_mail_of_a_mailbox_is_a_document(tmp_path: Path) -> None:
         Document(f"{path.as_posix()}:1", "They swim.\nFrom here to there.", "Otters"),
         Document(f"{path.as_posix()}:7", "They dig.", "Badgers"),
     ]
+    path.write_text(mail.format("Otters", "They swim.\n\nFrom now on, they dive."))
+    assert [document.text for document in read_documents([path])] == ["They swim.\n\nFrom now on, they dive."]
     path.write_text("No mail at all.\n\nBut a text.\n")
     assert [document.title for document in read_documents([path])] == ["No mail at all."]
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from email import message_from_string
 from email.errors import MessageError
 from email.message import Message
@@ -22,8 +23,10 @@ BLOCKS = frozenset(  # which stand apart from the text around them: words of two
      "tbody", "td", "textarea", "tfoot", "th", "thead", "tr", "ul", "video"}
 )  # fmt: skip
 PAGES, NOTEBOOK, MAIL, MAILBOX = (".html", ".htm", ".xhtml"), ".ipynb", ".eml", ".mbox"
+FORWARDED = "message/rfc822"  # a mail within a mail
 MAIL_FIELDS = ("From", "To", "Cc", "Date")  # that are not read
-BEFORE_MAIL = re.compile(r"(?:\A|(?<=\n\n))From .*\n")  # in a mailbox; within a mail, such a line begins with >
+# in a mailbox, before the first field of a mail; within one, such a line begins with >
+BEFORE_MAIL = re.compile(r"(?:\A|(?<=\n\n))From .*\n(?=[!-9;-~]+:)")
 QUOTED_FROM = re.compile(r"^>(>*From )", re.MULTILINE)
 BASE64_LINES = re.compile(r"(?:^[A-Za-z0-9+/]{60,76}$\n){4,}", re.MULTILINE)  # of letters and digits, without a space
 BASE64_SIGNS = tuple(map(re.compile, ("[A-Z]", "[a-z]", "[0-9]")))  # sequences of DNA or protein have no digits
@@ -120,18 +123,45 @@ class Mail(NamedTuple):
 def read_mail(name: str, content: str) -> Mail:
     try:
         message: Message = message_from_string(content, policy=mail_policy)
-        parts = [part for part in message.walk() if not part.is_multipart()]
-        kept = [part for part in parts if part.get_content_type() == "text/plain" and not part.get_filename()]
-        if not kept:
-            kept = [part for part in parts if part.get_content_type() == "text/html"][:1]
-        texts = [_part_text(part, name) for part in kept]
-        subject = " ".join(str(message.get("subject", "")).split())
-        fields = [field for field in MAIL_FIELDS if field in message]
+        texts, parts = _mail_texts(message, name)
+        subject, fields = _subject(message), [field for field in MAIL_FIELDS if field in message]
     except (MessageError, ValueError, LookupError, AttributeError):  # a header or part that the library cannot read
         return Mail(Document(name, content, PurePosixPath(name).name), 0, [])
     text = "\n\n".join(text.strip("\n") for text in texts if text.strip())
-    document = Document(name, text or content, subject or PurePosixPath(name).name)
-    return Mail(document, len(parts) - len(kept), fields if text else [])
+    document = Document(name, text if text or message.keys() else content, subject or PurePosixPath(name).name)
+    return Mail(document, parts, fields)
+
+
+def _mail_texts(message: Message, name: str) -> tuple[list[str], int]:
+    """The plain texts of a mail, or its first page if it has none, then each mail within it, with its subject; and how
+    many other parts there are."""
+    parts = [*_parts_of(message)]
+    plain = [part for part in parts if part.get_content_type() == "text/plain" and not part.get_filename()]
+    kept = [part for part in plain if _part_text(part, name).strip()]
+    kept = kept or [part for part in parts if part.get_content_type() == "text/html"][:1] or plain
+    texts = [_part_text(part, name) for part in kept]
+    others = len(parts) - len(kept)
+    for part in parts:
+        if part.get_content_type() == FORWARDED:
+            inner = part.get_payload(0)
+            assert isinstance(inner, Message)
+            within, more = _mail_texts(inner, name)
+            texts, others = [*texts, _subject(inner), *within], others - 1 + more
+    return texts, others
+
+
+def _parts_of(message: Message) -> Iterator[Message]:
+    """What is not made of parts; a mail within a mail is one."""
+    if not message.is_multipart() or message.get_content_type() == FORWARDED:
+        yield message
+        return
+    for part in message.get_payload():
+        assert isinstance(part, Message)
+        yield from _parts_of(part)
+
+
+def _subject(message: Message) -> str:
+    return " ".join(str(message.get("subject", "")).split())
 
 
 def _part_text(part: Message, name: str) -> str:

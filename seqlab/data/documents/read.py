@@ -136,7 +136,7 @@ def _files(source: str, fixes: DocumentFixes) -> list[_File]:
     if path is None:
         raise MissingInput(f"there is no file or folder '{shorten(source)}'. Name what is to be read.")
     if not path.is_dir():
-        codec, why = readable_codec(path)
+        codec, why = readable_codec(path, _declares(path))
         if codec is None and why == EMPTY:
             raise DataError(f"'{path}' is empty: it has no document.")
         return [_File(path, codec)]  # if none fits, reading says where and why
@@ -147,7 +147,7 @@ def _files(source: str, fixes: DocumentFixes) -> list[_File]:
     files = files_below(path, fixes)
     readable: list[_File] = []
     for file in files:
-        codec, why = readable_codec(file)
+        codec, why = readable_codec(file, _declares(file))
         if codec is not None:
             readable.append(_File(file, codec, found=True))
         elif why in FAULTS:
@@ -163,6 +163,10 @@ def _files(source: str, fixes: DocumentFixes) -> list[_File]:
             f"{allowed:,} may be skipped: {names} ({next(iter(fixes.unreadable.values()))}). Repair or remove them."
         )
     return readable
+
+
+def _declares(path: Path) -> bool:
+    return suffix_of(path) in (*PAGES, MAIL)
 
 
 def _documents(
