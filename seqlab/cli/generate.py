@@ -94,7 +94,7 @@ def _as_options(words: dict[str, Any]) -> dict[str, Any]:
 
 def _show_search(results: "list[BeamResult]", prompt: str, as_json: bool, documents: bool) -> None:
     if as_json:
-        _write_json([vars(result) for result in results])
+        _write_json([vars(result) | {"text": prompt + result.text} for result in results])
         return
     for number, result in enumerate(results, 1):
         if len(results) > 1:

@@ -66,6 +66,8 @@ def settings_from_request(
     If no task is named, it is inferred from the file when unambiguous, and logged."""
     changes = [*dotted_settings(settings), *_expanded(short, settings)]
     if source is not None:
+        if any(key == "corpus.source" for key, _ in changes):
+            raise UsageError("the text is given as an argument and by corpus.source: give it once.")
         changes.append(("corpus.source", source_items(source)))
         held_out = {"validation", "test"}  # those of the base belong to its own source
         base = {**base, "corpus": {key: v for key, v in base.get("corpus", {}).items() if key not in held_out}}

@@ -33,6 +33,8 @@ def test_the_whole_way(seqlab, text: Path) -> None:
 
     beam = seqlab("generate", "runs/my-gru-1", "--prompt", "the ", "--beam", "5", "--length", "20")
     assert beam.code == 0 and beam.out.startswith("the ")
+    searched = ("generate", "runs/my-gru-1", "--prompt", "the ", "--beam", "5", "--length", "20", "--json")
+    assert json.loads(seqlab(*searched).out)[0]["text"] + "\n" == beam.out
     once = seqlab("generate", "runs/my-gru-1", "--prompt", "the ", "--length", "40", "--seed", "7")
     assert once.out == seqlab("generate", "runs/my-gru-1", "--prompt", "the ", "--length", "40", "--seed", "7").out
     assert len(once.out) == len("the ") + 40 + 1

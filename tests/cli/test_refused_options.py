@@ -132,6 +132,13 @@ def test_lines_that_did_not_end_are_marked(runs: Path, monkeypatch: pytest.Monke
     assert seqlab(*beam).out.count("    (cut at --length)\n") == finished.count(False) > 0
 
 
+def test_a_text_is_given_once(runs: Path, monkeypatch: pytest.MonkeyPatch, seqlab) -> None:
+    monkeypatch.chdir(runs)
+    for command in (["train"], ["compare"], ["doctor"]):
+        refused = seqlab(*command, "toy-words", "--set", "corpus.source=other.txt")
+        assert refused.code == 2 and "corpus.source" in refused.err, refused.err
+
+
 def test_evaluate_says_how_it_scored(runs: Path, monkeypatch: pytest.MonkeyPatch, seqlab) -> None:
     monkeypatch.chdir(runs)
     assert "mode window (windows of 16 tokens)" in " ".join(seqlab("evaluate", "text").out.split())
