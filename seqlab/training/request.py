@@ -66,9 +66,7 @@ def settings_from_request(
     If no task is named, it is inferred from the file when unambiguous, and logged."""
     changes = [*dotted_settings(settings), *_expanded(short, settings)]
     if source is not None:
-        if any(key == "corpus.source" for key, _ in changes):
-            raise UsageError("the text is given as an argument and by corpus.source: give it once.")
-        changes.append(("corpus.source", source_items(source)))
+        changes.append(_as_argument(source, changes))
         held_out = {"validation", "test"}  # those of the base belong to its own source
         base = {**base, "corpus": {key: v for key, v in base.get("corpus", {}).items() if key not in held_out}}
     files = ("corpus.source", "corpus.validation", "corpus.test")  # one file may be given as it is
@@ -161,6 +159,12 @@ def _with_dropout(
 
 def _has_examples(corpus: str) -> bool:
     return "task.name" in CORPORA.default_overrides(corpus)
+
+
+def _as_argument(source: DataSource, changes: Sequence[tuple[str, Any]]) -> tuple[str, Any]:
+    if any(key == "corpus.source" for key, _ in changes):
+        raise UsageError("the text is given as an argument and by corpus.source: give it once.")
+    return "corpus.source", source_items(source)
 
 
 def _split_files(
