@@ -60,4 +60,8 @@ def embed(
     if written.done:
         console.print("Already done: the documents, the run and the settings are the same. Nothing was written.")
     console.print(f"{amounts}, {written.dimensions:,} dimensions: {written.vectors}", markup=False, soft_wrap=True)
-    console.print(f"Documents and offsets, row by row: {out / 'passages.jsonl'}", markup=False, soft_wrap=True)
+    console.print(
+        f"Documents and offsets in their texts (below the title), row by row: {out / 'passages.jsonl'}",
+        markup=False,
+        soft_wrap=True,
+    )

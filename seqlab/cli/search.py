@@ -56,7 +56,7 @@ def search(
         for start, end in hit.snippet.marked:
             shown.stylize("bold yellow", start, end)
         console.print(Text("     ") + shown, soft_wrap=not console.is_terminal)
-        where = f"     {hit.id}, characters {hit.start:,} to {hit.end:,}"
+        where = f"     {hit.id}, characters {hit.start:,} to {hit.end:,} of its text"
         console.print(where, style="dim", markup=False, soft_wrap=True)
         if explain:
             for sentence in explanation(hit, result.kept_weight):

@@ -29,7 +29,7 @@ def test_index_and_search(notes: Path, seqlab) -> None:
     shown = seqlab("index", "notes", "--no-vectors", "--out", "i").out
     assert "2 documents, 2 passages, BM25 alone" in shown and "2 added" in shown and "seqlab search i" in shown
     shown = seqlab("search", "i", "who swims?", "--explain").out
-    assert "  1  " in shown and "The otter" in shown and "notes/otter.md, characters 0 to 20" in shown
+    assert "  1  " in shown and "The otter" in shown and "notes/otter.md, characters 0 to 20 of its text" in shown
     assert (
         "words (BM25): " in shown and "= swim " in shown and "1 document, by its best passage, with bm25, in " in shown
     )
