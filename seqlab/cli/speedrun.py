@@ -39,7 +39,7 @@ def speedrun(
          f"{one.seconds:.0f}"]
         for one in record.attempts
     ]  # fmt: skip
-    window = record.recipe["task"]["window"]
+    window = record.attempts[0].tokens or record.recipe["task"]["window"]
     table(
         f"{record.text}, validation in windows of {window}, {minutes} minutes on {record.attempts[0].machine}",
         columns,

@@ -11,6 +11,7 @@ from seqlab.data.folders import is_export
 from seqlab.errors import MissingInput, SeqlabError, UsageError
 from seqlab.metrics.metric import Metric
 from seqlab.registry import PluginNotAllowed
+from seqlab.runs.checkpoint import checkpoints, step_of
 from seqlab.runs.directory import BEST, CONFIG, PLAN, RUNS, TUNING, WEIGHTS, RunDirectory
 from seqlab.runs.results import read_results
 from seqlab.runs.tensors import is_complete
@@ -27,7 +28,7 @@ class RunEntry:
     task: str
     metric: Metric | None  # the headline metric, once finished
     value: float | None  # of it, on validation
-    steps: int
+    steps: int  # that were made, as far as they are kept
     date: str
     status: str
     data: str = ""  # fingerprint of the text or the examples
@@ -85,6 +86,10 @@ def _find_runs(folder: Path, levels: int) -> Iterator[Path]:
             yield from _find_runs(path, levels - 1)
 
 
+def _steps_so_far(directory: RunDirectory) -> int:
+    return max(map(step_of, checkpoints(directory.checkpoints)), default=0)
+
+
 def _rank(entry: RunEntry) -> tuple[bool, tuple[str, ...], float]:
     if entry.metric is None or entry.value is None:
         return True, (), 0.0
@@ -109,7 +114,7 @@ def _entry(path: Path) -> RunEntry:
             task=settings.task.name,
             metric=scored.headline_metric if scored else None,
             value=scored.headline if scored else None,
-            steps=results.steps if results else settings.train.steps or 0,
+            steps=results.steps if results else _steps_so_far(directory),
             date=results.date if results else config["created"],
             status="damaged weights" if damaged else "finished" if results else "unfinished",
             data=config["corpus"]["fingerprint"],

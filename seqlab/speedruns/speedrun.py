@@ -51,13 +51,14 @@ class Attempt:
     path: str
     steps: int
     seconds: float
-    window: float  # in windows of the recipe, from a fresh state
+    window: float  # in windows, from a fresh state
     carried: float  # with the state carried through the text
     network: float  # without counts, in windows
     fingerprint: str  # of the training text
     machine: str
     commit: str | None  # of seqlab, if it runs from its repository
     date: str
+    tokens: int | None = None  # of a window: fewer than the recipe has where the text is short
 
 
 @dataclass(frozen=True)
@@ -230,4 +231,5 @@ def _attempt(files: list[str], minutes: int, seed: int, out: Path, reporter: "Re
         machine=machine(),
         commit=git_revision(Path(__file__).parent),
         date=timestamp(),
+        tokens=results.window,
     )

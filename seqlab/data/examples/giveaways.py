@@ -131,14 +131,21 @@ def _marks(units: Sequence[Labeled]) -> list[str]:
             right = sum(guess == label for guess, label in told)
             frequent = max(Counter(label for _, label in told).values(), default=0)
             if len(told) >= COVERED * len(units) and _tells(right, len(told), frequent):
-                found.append(f"{mark} tells {right:,} of {len(told):,} labels")
+                found.append(f"{_shown(mark, values)} tells {right:,} of {len(told):,} labels")
                 continue
         label, count = Counter(labels).most_common(1)[0]
         expected = len(values) * totals[label] / len(units)
         if mark not in PLACES and count >= OF_LABEL * totals[label] and _tells(count, len(values), expected):
             where = f"{count:,} of {totals[label]:,} inputs of '{label}' and in {len(values) - count:,} others"
-            found.append(f"{mark} is in {where}")
+            found.append(f"{_shown(mark, values)} is in {where}")
     return found
+
+
+def _shown(mark: str, values: Mapping[int, str]) -> str:
+    """A mark as inputs have it: one that stands for words with different digits by the first of them."""
+    words = [*dict.fromkeys(values.values())]
+    same = mark in PLACES or not mark.startswith("'") or words in ([""], [mark.strip("'")])
+    return mark if same else f"'{words[0]}', also with other digits,"
 
 
 def _marks_of(text: str) -> Iterator[tuple[str, str]]:
