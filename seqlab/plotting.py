@@ -12,6 +12,9 @@ from seqlab.storage import write_atomic
 COLORS = ("#1b4aa8", "#d8620c", "#1f8f70", "#8c1d5f", "#5a4a00", "#5b9bd5")
 
 FORMATS = (".png", ".svg", ".pdf")
+CREATOR = "seqlab"
+# how the files of pages, PNG, SVG and PDF say who made them
+OURS = (b'<meta name="generator" content="seqlab', b"Software\0seqlab", b"<dc:title>seqlab<", b"/Creator (seqlab)")
 
 
 def new_figure(width: float, height: float, dpi: int = 150) -> Any:
@@ -54,20 +57,31 @@ def check_format(path: Path) -> None:
         raise UsageError(f"'{path}' is no picture: expected a file name that ends in {', '.join(FORMATS)}.")
 
 
+def refuse_foreign(path: Path) -> None:
+    """UsageError for a file that exists and is no page or picture of ours, which can be made again."""
+    if path.is_dir() or (path.exists() and not any(mark in path.read_bytes() for mark in OURS)):
+        raise UsageError(f"'{path}' exists, and seqlab did not write it: choose another --out, or remove it.")
+
+
 def write_figure(figure: Any, path: Path) -> None:
     """Write the figure in the format of the file name."""
-    write_atomic(path, figure_bytes(figure, path.suffix[1:].lower()))
+    write_atomic(path, figure_bytes(figure, path.suffix[1:].lower(), creator=CREATOR))
 
 
-def figure_bytes(figure: Any, extension: str, text: Literal["path", "none"] = "path", **options: Any) -> bytes:
-    """The figure as PNG or SVG: the same bytes for the same figure, without a date or random ids.
+def figure_bytes(
+    figure: Any, extension: str, text: Literal["path", "none"] = "path", creator: str | None = None, **options: Any
+) -> bytes:
+    """The figure as PNG, SVG or PDF: the same bytes for the same figure, without a date or random ids.
 
     The text of an SVG becomes paths, which look the same everywhere, or with "none" it stays text.
     """
     import matplotlib
 
     image = io.BytesIO()
-    metadata = dict.fromkeys(("Date", "Creator", "Format", "Type")) if extension == "svg" else None
+    key = "Software" if extension == "png" else "Creator"
+    metadata: dict[str, str | None] = {key: creator} if creator or extension == "svg" else {}
+    if extension == "svg":
+        metadata |= dict.fromkeys(("Date", "Format", "Type"))
     with warnings.catch_warnings(), matplotlib.rc_context({"svg.hashsalt": "seqlab", "svg.fonttype": text}):
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(image, format=extension, metadata=metadata, **options)

@@ -33,6 +33,7 @@ def map(
 
     from seqlab.cli.show import console, table
     from seqlab.errors import refuse_given
+    from seqlab.plotting import refuse_foreign
     from seqlab.retrieval.index import open_index
     from seqlab.retrieval.map import map_index, write_map
     from seqlab.retrieval.map import neighbors as find_neighbors
@@ -40,8 +41,10 @@ def map(
     opened = open_index(index)
     if neighbors is None:
         refuse_given({"-k": k, "--json": as_json or None}, "without --neighbors")
-        found = map_index(opened, method or "pca")
         names = [index.with_name(f"{index.name}-map.{kind}") for kind in ("html", "png")] if out is None else [out]
+        for name in names:
+            refuse_foreign(name)
+        found = map_index(opened, method or "pca")
         for name in names:
             write_map(found, name)
         console.print(found.sentence)

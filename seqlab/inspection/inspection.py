@@ -17,7 +17,7 @@ from seqlab.inspection.picture import draw_sheets
 from seqlab.inspection.reading import TrainedRun, read
 from seqlab.inspection.sheet import Sheet
 from seqlab.inspection.terminal import render
-from seqlab.plotting import write_figure
+from seqlab.plotting import refuse_foreign, write_figure
 from seqlab.registry import VIEWS
 from seqlab.storage import write_atomic
 from seqlab.terminal import SafeConsole
@@ -119,3 +119,4 @@ def check_out(path: Path, view: str | None) -> None:
         raise UsageError(f"'{path}' is no page or picture: expected a file name that ends in {PAGE}, .png or .svg.")
     if suffix in PICTURES and view is None:
         raise UsageError(f"a picture shows one view: choose it with --view, or write all of them to a page ({PAGE}).")
+    refuse_foreign(path)

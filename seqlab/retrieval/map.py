@@ -18,7 +18,7 @@ from markupsafe import Markup
 from seqlab.errors import UsageError
 from seqlab.inspection.embeddings import plane
 from seqlab.pages import clean_text, page_environment, page_style, policy
-from seqlab.plotting import COLORS, figure_bytes, light_grid, new_figure
+from seqlab.plotting import COLORS, light_grid, new_figure, refuse_foreign, write_figure
 from seqlab.retrieval.index import Index
 from seqlab.retrieval.neighbor_embedding import tsne
 from seqlab.retrieval.search import check_number, query_vector
@@ -119,7 +119,11 @@ def write_map(found: DocumentMap, path: Path) -> None:
     kind = path.suffix.lower()
     if kind not in (".html", ".png", ".svg", ".pdf"):
         raise UsageError(f"'{path}' is no map: expected a file name that ends in .html, .png, .svg or .pdf.")
-    write_atomic(path, as_bytes(map_page(found)) if kind == ".html" else figure_bytes(map_figure(found), kind[1:]))
+    refuse_foreign(path)
+    if kind == ".html":
+        write_atomic(path, as_bytes(map_page(found)))
+    else:
+        write_figure(map_figure(found), path)
 
 
 def map_page(found: DocumentMap) -> str:

@@ -71,6 +71,17 @@ def test_a_page_is_written_and_what_is_left_out_is_said(seqlab: Any, run: Run, t
     assert 'id="gates"' in (tmp_path / "p.html").read_text(encoding="utf-8")
 
 
+def test_only_pages_and_pictures_of_ours_are_replaced(seqlab: Any, run: Run, tmp_path: Path) -> None:
+    for name in ("p.html", "p.png"):
+        out = tmp_path / name
+        command = ("inspect", str(run.path), "--text", "the cat", "--view", "surprise", "--out", str(out))
+        assert [seqlab(*command).code for _ in range(2)] == [0, 0]
+        out.write_bytes(b"mine")
+        refused = seqlab(*command)
+        assert refused.code == 2 and "exists, and seqlab did not write it" in refused.err
+        assert out.read_bytes() == b"mine"
+
+
 def test_two_runs_side_by_side(seqlab: Any, run: Run) -> None:
     answer = seqlab("inspect", str(run.path), str(run.path), "--text", "the cat", "--view", "surprise", "--json")
     assert answer.code == 0

@@ -53,9 +53,13 @@ def test_the_map_and_its_page(index: Index, tmp_path: Path) -> None:
     points = json.loads(re.search(r'id="points">(.*?)</script>', page, re.DOTALL)[1])  # pyright: ignore[reportOptionalSubscript]
     assert len(points) == 4 and all(0 <= point[0] <= 1 and 0 <= point[1] <= 1 for point in points)
     assert points[0][2] == "</script><b>The cat" and points[0][6] == found.near[0]
-    for name in ("m.html", "m.png"):
-        write_map(found, tmp_path / name)
+    for name in ("m.html", "m.png", "m.svg", "m.pdf"):
+        for _ in range(2):  # one of ours is made anew
+            write_map(found, tmp_path / name)
         assert (tmp_path / name).stat().st_size > 1000
+        (tmp_path / name).write_text("<html>mine</html>")
+        with pytest.raises(UsageError, match="exists, and seqlab did not write it"):
+            write_map(found, tmp_path / name)
     with pytest.raises(UsageError, match="is no map"):
         write_map(found, tmp_path / "m.gif")
 
