@@ -15,7 +15,7 @@ def report(
     """Rewrite the report of a comparison, or merge several comparisons that share data and protocol into one."""
     from seqlab.cli.show import console
     from seqlab.comparison.judgment.merge import merge
-    from seqlab.comparison.report import write_report
+    from seqlab.comparison.report import refuse_foreign_report, write_report
     from seqlab.comparison.results import read_comparison, write_comparison
     from seqlab.errors import UsageError
     from seqlab.runs.directory import PLAN
@@ -23,6 +23,8 @@ def report(
     results = [read_comparison(folder) for folder in comparisons]
     if out is not None and (out / PLAN).exists() and [out.resolve()] != [folder.resolve() for folder in comparisons]:
         raise UsageError(f"'{out}' is a comparison itself: choose another --out.")
+    if out is not None and out not in comparisons:
+        refuse_foreign_report(out)
     if len(results) == 1:
         path = write_report(results[0], out or comparisons[0])
     else:

@@ -73,6 +73,12 @@ def test_comparisons_on_other_texts_are_not_mixed(seqlab, text: Path, workers_in
     assert merged.code == 0, merged.err
     content = json.loads(Path("both/results.json").read_text())
     assert {one["name"] for one in content["entrants"]} == {"rnn", "lstm"} and len(content["pairs"]) == 1
+    Path("mine").mkdir()
+    Path("mine/table.md").write_text("my table")
+    for several in (["my"], ["my", "more"]):
+        refused = seqlab("report", *several, "--out", "mine")
+        assert refused.code == 2 and "table.md' exists, and seqlab did not write it" in refused.err
+    assert seqlab("report", "my", "more", "--out", "both").code == 0
     assert seqlab("report", "my", "more").code == 2
     assert seqlab("report", "my", "more", "--out", "my").code == 2
     assert seqlab("report", "nowhere").code == 66

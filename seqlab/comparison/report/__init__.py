@@ -11,11 +11,20 @@ from seqlab.comparison.report.look_back import look_back_figure
 from seqlab.comparison.report.measures import measure_sections
 from seqlab.comparison.report.page import page
 from seqlab.comparison.report.table import markdown
+from seqlab.comparison.results import NAME as RESULTS
 from seqlab.comparison.results import Results
+from seqlab.errors import UsageError
 from seqlab.runs.looks import describe_looks, read_looks
 from seqlab.storage import refuse_link, storage_errors, write_atomic
 
 NAME, TABLE, FIGURES = "report.html", "table.md", "figures"
+
+
+def refuse_foreign_report(directory: Path) -> None:
+    """UsageError for a folder where a report would replace files of somebody else."""
+    there = [name for name in (NAME, TABLE, RESULTS) if (directory / name).exists()]
+    if there and not (NAME in there and b"seqlab" in (directory / NAME).read_bytes()):
+        raise UsageError(f"'{directory / there[0]}' exists, and seqlab did not write it: choose another --out.")
 
 
 def write_report(results: Results, directory: Path, comparison: Path | None = None) -> Path:
