@@ -109,6 +109,8 @@ def _below_names(name: str, filled: Sequence[str], separator: str) -> FileLayout
         rows = [row for row in csv.reader(filled, delimiter=separator) if row]
     except csv.Error:
         return None
+    if not rows:
+        return None
     names, widths = rows[0], [len(row) for row in rows]  # a space after a comma is prose
     if len({*names}) < len(names) or not all(map(NAME.fullmatch, names)) or len(names) != _columns(widths)[0]:
         return None

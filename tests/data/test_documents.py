@@ -267,6 +267,20 @@ def test_a_mail_whose_plain_text_is_empty_has_the_text_of_its_page(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
+    "body",
+    [
+        "Content-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\nU3ViamVjdDogeAo=",
+        "Content-Type: multipart/mixed; boundary=b\n\nno part",
+        "Content-Type: message/rfc822\n\n" * 3000 + "deep",
+        "Content-Type: text/plain; charset=no-such\nContent-Transfer-Encoding: base64\n\n!!!",
+    ],
+)
+def test_odd_mails_end_nothing(tmp_path: Path, body: str) -> None:
+    (tmp_path / "a.eml").write_text(f"Subject: odd\n{body}\n")
+    assert len(list(read_documents([tmp_path]))) == 1
+
+
+@pytest.mark.parametrize(
     ("name", "head"),
     [("a.html", '<meta charset="windows-1251"><p>'), ("a.eml", "Content-Type: text/plain; charset=windows-1251\n\n")],
 )

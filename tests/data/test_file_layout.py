@@ -132,6 +132,7 @@ def test_the_entities_of_a_page_separate_nothing_and_its_tags_are_said(write: Wr
         ("Well, yes\n" + "an old film,good\n" * 9, None),
         ("text,label\n" + "so it goes, and so on, and on\n" * 9, None),
         ("Smith\n" * 9, None),
+        ("&nbsp;\n" * 9, None),
     ],
 )
 def test_a_line_of_names_above_fields_makes_a_table(write: Write, text: str, word: str | None) -> None:

@@ -125,7 +125,7 @@ def read_mail(name: str, content: str) -> Mail:
         message: Message = message_from_string(content, policy=mail_policy)
         texts, parts = _mail_texts(message, name)
         subject, fields = _subject(message), [field for field in MAIL_FIELDS if field in message]
-    except (MessageError, ValueError, LookupError, AttributeError):  # a header or part that the library cannot read
+    except (MessageError, ValueError, LookupError, AttributeError, RecursionError):  # what the library cannot read
         return Mail(Document(name, content, PurePosixPath(name).name), 0, [])
     text = "\n\n".join(text.strip("\n") for text in texts if text.strip())
     document = Document(name, text if text or message.keys() else content, subject or PurePosixPath(name).name)
@@ -142,7 +142,7 @@ def _mail_texts(message: Message, name: str) -> tuple[list[str], int]:
     texts = [_part_text(part, name) for part in kept]
     others = len(parts) - len(kept)
     for part in parts:
-        if part.get_content_type() == FORWARDED:
+        if part.get_content_type() == FORWARDED and part.is_multipart():
             inner = part.get_payload(0)
             assert isinstance(inner, Message)
             within, more = _mail_texts(inner, name)
