@@ -57,10 +57,10 @@ def check_format(path: Path) -> None:
         raise UsageError(f"'{path}' is no picture: expected a file name that ends in {', '.join(FORMATS)}.")
 
 
-def refuse_foreign(path: Path) -> None:
+def refuse_foreign(path: Path, option: str = "--out") -> None:
     """UsageError for a file that exists and is no page or picture of ours, which can be made again."""
     if path.is_dir() or (path.exists() and not any(mark in path.read_bytes() for mark in OURS)):
-        raise UsageError(f"'{path}' exists, and seqlab did not write it: choose another --out, or remove it.")
+        raise UsageError(f"'{path}' exists, and seqlab did not write it: choose another {option}, or remove it.")
 
 
 def write_figure(figure: Any, path: Path) -> None:

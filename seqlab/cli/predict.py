@@ -51,11 +51,12 @@ def predict(
     from seqlab import api
     from seqlab.cli.show import console
     from seqlab.errors import UsageError
-    from seqlab.plotting import check_format
+    from seqlab.plotting import check_format, refuse_foreign
     from seqlab.runs.prediction import first_reading
 
     if picture is not None:
         check_format(picture)
+        refuse_foreign(picture, "--picture")
     if column and file is None:
         raise UsageError("--column names a column of a table: name the table with --file.")
     model = api.load(run)

@@ -6,6 +6,7 @@ from itertools import chain
 from seqlab.data.accents import accent_notes, count_characters
 from seqlab.data.boilerplate import boilerplate_notes
 from seqlab.data.corpora.large_text import LargeText
+from seqlab.data.documents.pairs import RetrievalExamples
 from seqlab.data.double_encoding import DoubleEncoding
 from seqlab.data.examples.checks import label_notes, labels_of
 from seqlab.data.examples.example import Examples, TextPair
@@ -68,8 +69,11 @@ def _sample_notes(text: LargeText) -> list[str]:
 
 
 def _notes_on_examples(data: Examples) -> list[str]:
-    """Notes on the invisible characters and the accents of inputs, and of labels, tags and targets."""
+    """Notes on the invisible characters and the accents of inputs, of labels, tags and targets, and of documents."""
     examples = [example for split in data.splits.values() for example in split]
+    documents: dict[str, str] = {}
+    if isinstance(data, RetrievalExamples):
+        documents = {one.id: one.with_title for some in data.documents.values() for one in some}
     answers = ([example.target] if isinstance(example, TextPair) else labels_of(example) for example in examples)
-    texts = chain((example.input for example in examples), chain.from_iterable(answers))
+    texts = chain((example.input for example in examples), chain.from_iterable(answers), documents.values())
     return _seen(texts, cut=False)

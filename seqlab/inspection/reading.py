@@ -294,7 +294,7 @@ def excerpt(text: str) -> str:
 
 def run_labels(readings: Sequence[Reading]) -> list[str]:
     """The architectures, or the names of the folders: the first that tell the runs apart; else numbers."""
-    for labels in ([reading.arch for reading in readings], [reading.run.path.name for reading in readings]):
+    for labels in ([one.run.settings.model_name for one in readings], [one.run.path.name for one in readings]):
         if len(set(labels)) == len(labels) and max(map(len, labels)) <= LABEL_WIDTH:
             return labels
     return [f"run {number}" for number, _ in enumerate(readings, 1)]

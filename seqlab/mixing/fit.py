@@ -1,12 +1,15 @@
 """The exponents of a mixture, fitted on text that neither the network nor the counts were made from."""
 
+import numpy as np
 import torch
+from scipy.optimize import minimize
 from torch import Tensor
 
 SHRINKAGE = 20.0  # of the exponents of each length to the common ones, in nats per squared unit
-ITERATIONS = 50
+ITERATIONS, BOUNDED_ITERATIONS = 50, 100
 HALVINGS = 20  # of a step that does not help
 TOLERANCE = 1e-9  # nats per token that a further step would gain
+BOUNDED_TOLERANCE = 1e-8  # the share of the loss that a further step of the slower search would gain
 
 
 def fit_exponents(
@@ -15,7 +18,8 @@ def fit_exponents(
     """alpha_K and beta_K (see mixture.py), at least 0, that predict the targets best.
 
     Each length of a context has its own pair. Rare lengths say little, so all are drawn to a common pair. The loss is
-    convex in these few numbers, so Newton's method finds its minimum."""
+    convex in these few numbers, so Newton's method finds its minimum; if some are negative there, the minimum where
+    none is takes a slower search."""
     features = logits_NV.log_softmax(1), log_p_NV
     # the common pair, then the difference of each length from it
     weights_J2 = torch.zeros(1 + order, 2, dtype=torch.float64)
@@ -34,8 +38,29 @@ def fit_exponents(
         else:
             break  # as good as rounding allows
         weights_J2, (nats, gradient_J2, curvature_K22) = tried_J2, moments
-    alpha_K, beta_K = (weights_J2[0] + weights_J2[1:]).T.float().clamp(min=0)
+    pairs_K2 = weights_J2[0] + weights_J2[1:]
+    if (pairs_K2 < 0).any():
+        pairs_K2 = _fit_bounded(*features, longest_N, targets_N, order)
+    alpha_K, beta_K = pairs_K2.T.float()
     return alpha_K, beta_K
+
+
+def _fit_bounded(network_NV: Tensor, log_p_NV: Tensor, longest_N: Tensor, targets_N: Tensor, order: int) -> Tensor:
+    """The pairs of the least loss among those without a negative number. The common pair is their mean."""
+
+    def loss(pairs_P: np.ndarray) -> tuple[float, np.ndarray]:
+        pairs_K2 = torch.from_numpy(pairs_P).view(order, 2)
+        common_2 = pairs_K2.mean(0, keepdim=True)
+        nats, gradient_J2, _ = _moments(
+            network_NV, log_p_NV, longest_N, targets_N, torch.cat([common_2, pairs_K2 - common_2])
+        )
+        return nats, gradient_J2[1:].flatten().numpy()
+
+    options = {"maxiter": BOUNDED_ITERATIONS, "ftol": BOUNDED_TOLERANCE}
+    found = minimize(
+        loss, np.full(2 * order, 0.5), jac=True, method="L-BFGS-B", bounds=[(0, None)] * 2 * order, options=options
+    )
+    return torch.from_numpy(found.x).view(order, 2)
 
 
 def _moments(

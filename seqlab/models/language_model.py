@@ -1,5 +1,7 @@
 """The language model: the logits at every token predict the next one, alone or mixed with counts."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -16,6 +18,15 @@ class LanguageModel(TokenModel):
     """An AutoregressiveModel; its backbone is causal. With a mixture, its logits are those of network and counts."""
 
     mixture: Mixture | None = None  # fitted after training
+
+    @contextmanager
+    def without_mixture(self) -> Iterator[None]:
+        """While this is open, the logits are those of the network alone."""
+        mixture, self.mixture = self.mixture, None
+        try:
+            yield
+        finally:
+            self.mixture = mixture
 
     def start(self, batch: int) -> State:
         state = super().start(batch)

@@ -131,7 +131,7 @@ the best on validation. Training ended because {results.stop_reason}.{_started_f
 ## Quality
 
 On the validation split ({_protocol(settings, corpus, results)}):
-{results.sentence}.{unknown if results.window or results.unknown_share else ""}{caution}
+{results.sentence}.{unknown if results.window or results.unknown_share else ""}{_fitted(settings)}{caution}
 
 {metrics_markdown(results)}
 
@@ -185,6 +185,15 @@ def _amount(corpus: dict[str, Any], settings: RunSettings) -> str:
         return f"{counted(given - out, 'example')}{why} of "
     characters = corpus.get("training_characters")  # likewise
     return "" if characters is None else f"{characters:,} characters of "
+
+
+def _fitted(settings: RunSettings) -> str:
+    """What the exponents of a mixture were fitted on (tasks/mixing.py)."""
+    if settings.task.settings.option("mix", "none") != "counts":
+        return ""
+    on_validation = "this split, so its score is a little too good; the test split is new to it"
+    where = on_validation if settings.corpus.text_has_test else "training text that was kept from the network"
+    return f"\nHow far the counts are trusted was fitted on {where}."
 
 
 def _started_from(config: dict[str, Any]) -> str:

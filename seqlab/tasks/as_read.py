@@ -80,7 +80,7 @@ def _shown(text: str) -> str:
 
 
 def unknown_share(split: Any, vocabulary: Vocabulary) -> float | None:
-    """The share of unknown tokens among the inputs of examples and the targets of pairs; None for other data."""
+    """The share of unknown tokens of examples: inputs, targets of pairs, and documents; None for other data."""
     if not isinstance(split, ExampleSplit):
         return None
     counts = _count_unknown(split, vocabulary).values()
@@ -90,8 +90,15 @@ def unknown_share(split: Any, vocabulary: Vocabulary) -> float | None:
 def _count_unknown(split: ExampleSplit, vocabulary: Vocabulary) -> dict[str, tuple[int, int]]:
     """By side: how many tokens are unknown, and how many there are."""
     inputs = _unknown(split.inputs, vocabulary.tokenizer)
+    if isinstance(split, PairSplit):
+        return {
+            "tokens of the queries": inputs,
+            "tokens of the documents": _unknown(split.table.texts, vocabulary.tokenizer),
+        }
     if not len(split) or not isinstance(split.examples[0], TextPair):
         return {"tokens": inputs}
+    if not any(getattr(example, "target", "") for example in split.examples):  # to predict from
+        return {"source tokens": inputs}
     targets = [ids[1:-1] for ids in split.targets]  # without begin and end
     return {
         "source tokens": inputs,

@@ -176,7 +176,7 @@ class _Predictions(NamedTuple):
 
 @torch.no_grad()
 def _predictions(model: LanguageModel, table: GramTable, split: TokenSplit, window: int) -> _Predictions:
-    """In windows from a fresh state; of a long text, windows from all over it."""
+    """Of the network alone, in windows from a fresh state; of a long text, windows from all over it."""
     firsts_P, lengths_P, _ = cut_windows(split, window)
     most = max(1, MAX_FIT_LOGITS // (window * model.vocab_size))
     chosen_P = np.unique(np.linspace(0, len(firsts_P) - 1, min(most, len(firsts_P))).astype(int))
@@ -185,7 +185,8 @@ def _predictions(model: LanguageModel, table: GramTable, split: TokenSplit, wind
         rows = pad_windows(split, firsts_P[units_B], lengths_P[units_B])
         batch = as_batch(rows)
         on_device = batch.to(device)
-        logits_BTV = model(on_device.inputs_BT, None, on_device.mask_BT)[0].cpu()
+        with model.without_mixture():  # a run that goes on has one already
+            logits_BTV = model(on_device.inputs_BT, None, on_device.mask_BT)[0].cpu()
         fresh_BK = no_context(table, len(units_B))
         counts, _ = count_predictions(table, batch.inputs_BT, fresh_BK, batch.mask_BT)
         kept_BT = batch.targets_BT != NOT_SCORED

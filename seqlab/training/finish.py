@@ -99,10 +99,7 @@ def _write(session: TrainingSession, progress: TrainingProgress, run: Run, score
 
 def _network_alone(task: Task, model: LanguageModel) -> ValidationBaseline:
     """The network of a mixture without its counts, scored alike."""
-    mixture, model.mixture = model.mixture, None
-    try:
+    with model.without_mixture():
         metrics = task.metrics(task.score(model, "validation", limit=FINAL_TOKENS))
-    finally:
-        model.mixture = mixture
     values = {key: float(value) for key, value in metrics.items()}
     return ValidationBaseline("network alone", "this model without the counts", "reference", values)

@@ -70,6 +70,7 @@ def _idle_settings(settings: RunSettings) -> dict[str, str]:
         idle |= dict.fromkeys(("model.tie_embeddings", "model.logit_cap"), reason)
     if corpus.documents == "lines":
         idle["task.batching"] = "with corpus.documents=lines, a batch has lines of similar length"
+        idle["corpus.split"] = "with corpus.documents=lines, a shuffle assigns the lines to the splits"
     if task.option("batch_tokens", None) is not None:
         idle["task.batch_size"] = "task.batch_tokens replaces it"
     if not task.option("negatives", 0):

@@ -58,6 +58,23 @@ def test_a_loaded_run_scores_as_the_trained_one_did(run: api.Run) -> None:
     assert carried < run.results.validation["nats_per_token"]  # counts read on over the ends of windows, too
 
 
+@pytest.mark.parametrize("ratios", ["90/10", "80/10/10"])
+def test_a_mixture_is_fitted_anew_when_its_run_goes_on(text: Path, tmp_path: Path, ratios: str) -> None:
+    """To the network, not to what the former mixture made of it."""
+    further = train_small(text, tmp_path / "further", mix="counts", steps=20, split_ratios=ratios)
+    for _ in range(2):
+        further = seqlab.resume(further, more=2)
+        assert further.results is not None
+        losses = {one.name: one.metrics["nats_per_token"] for one in further.results.baselines}
+        assert further.results.validation["nats_per_token"] < min(nats for name, nats in losses.items() if name != "xz")
+        before = further.model.mixture
+        further.task().complete(further.model, lambda _: None)
+        after = further.model.mixture
+        assert before is not None and after is not None
+        np.testing.assert_allclose(before.alpha_K, after.alpha_K, atol=1e-4)
+        np.testing.assert_allclose(before.beta_K, after.beta_K, atol=1e-4)
+
+
 def test_counts_that_a_new_run_does_not_take_over_are_said(run: api.Run, text: Path) -> None:
     said: list[str] = []
     settings_from_request(str(text), {}, {}, {}, run.path, said.append)

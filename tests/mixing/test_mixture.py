@@ -111,3 +111,22 @@ def test_a_network_that_knows_nothing_gets_no_weight() -> None:
     alpha_K, beta_K = fit_exponents(noise_NV, counts.log_p_BTV[0], counts.longest_BT[0], text[0, 1:], 3)
     used = torch.bincount(counts.longest_BT[0], minlength=3) > 200
     assert bool((alpha_K[used] < 0.1).all()) and bool((beta_K[used] > 0.7).all())
+
+
+def test_where_a_negative_exponent_would_be_best_the_others_are_fitted_without_it() -> None:
+    """The counts say the opposite of what comes."""
+    generator = torch.Generator().manual_seed(0)
+    good_NV = torch.randn(2000, 5, generator=generator).log_softmax(1)
+    targets_N = torch.multinomial(good_NV.exp(), 1, generator=generator)[:, 0]
+    sharp_NV = 0.4 * good_NV
+    bad_NV = (-3 * good_NV + 0.1 * torch.randn(2000, 5, generator=generator)).log_softmax(1)
+    longest_N = torch.randint(3, (2000,), generator=generator)
+    alpha_K, beta_K = fit_exponents(sharp_NV, bad_NV, longest_N, targets_N, 3)
+    assert (alpha_K >= 0).all() and (beta_K >= 0).all()
+
+    def loss(alpha_N: Any, beta_N: Any) -> float:
+        return float(cross_entropy(alpha_N * sharp_NV.log_softmax(1) + beta_N * bad_NV, targets_N))
+
+    found = loss(alpha_K[longest_N, None], beta_K[longest_N, None])
+    best = min(loss(alpha, beta) for alpha in (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0) for beta in (0.0, 0.5, 1.0))
+    assert found <= best + 1e-4
