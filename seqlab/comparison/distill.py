@@ -79,6 +79,6 @@ def _teacher_score(path: str | Path, data: ComparisonData) -> list[str]:
     metrics = task.metrics(task.score(run.model, data.deciding_split))
     size = sum(weight.numel() for weight in run.model.parameters())
     return [
-        f"the teacher, {run.settings.backbone.name} with {size:,} parameters, has {metrics['bits_per_char']:.3f} "
+        f"the teacher, {run.settings.model_name} with {size:,} parameters, has {metrics['bits_per_char']:.3f} "
         f"bits/char on the {data.deciding_split} split; its computation counts in seconds, not in FLOPs"
     ]

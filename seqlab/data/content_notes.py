@@ -65,7 +65,7 @@ def _sample_notes(text: LargeText) -> list[str]:
 
     seen = _seen(blocks(), cut=True)
     checked = f"odd characters were looked for in {sizes[0]:,} characters of the {split} text"
-    return [*seen, f"{checked}; held-out text was not compared with it (seqlab audit does)"]
+    return [*seen, checked, f"held-out text was not compared with the {split} text (seqlab audit does)"]
 
 
 def _notes_on_examples(data: Examples) -> list[str]:

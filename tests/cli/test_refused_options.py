@@ -132,6 +132,12 @@ def test_lines_that_did_not_end_are_marked(runs: Path, monkeypatch: pytest.Monke
     assert seqlab(*beam).out.count("    (cut at --length)\n") == finished.count(False) > 0
 
 
+def test_lines_are_not_split_contiguously(runs: Path, monkeypatch: pytest.MonkeyPatch, seqlab) -> None:
+    monkeypatch.chdir(runs)
+    refused = seqlab("train", "toy-words", "--documents", "lines", "--split", "contiguous")
+    assert refused.code == 2 and "a shuffle assigns the lines to the splits" in refused.err
+
+
 def test_a_text_is_given_once(runs: Path, monkeypatch: pytest.MonkeyPatch, seqlab) -> None:
     monkeypatch.chdir(runs)
     for command in (["train"], ["compare"], ["doctor"]):

@@ -153,6 +153,9 @@ def test_translations_with_scores_and_attention(here: Path, seqlab) -> None:
     answer = seqlab("train", "train.en", "train.de", *TINY, "--out", "run", "--vocab-size", "300", "--arch", "gru")
     assert answer.code == 0 and "the task is translate" in answer.err and "dictionary" in answer.out
     assert "gru to gru" in answer.err
+    Path("mine.png").write_bytes(b"mine")
+    refused = seqlab("predict", "run", "small fish", "--picture", "mine.png")
+    assert refused.code == 2 and "'mine.png' exists, and seqlab did not write it: choose another --pict" in refused.err
     answer = seqlab("predict", "run", "small fish", "--n-best", "2", "--attention", "--picture", "look.png")
     assert answer.code == 0 and len(re.findall(r"\(-\d+\.\d\d\)", answer.out)) == 2
     assert Path("look.png").read_bytes().startswith(b"\x89PNG")

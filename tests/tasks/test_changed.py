@@ -9,6 +9,7 @@ from seqlab.config import CorpusSettings, build_settings
 from seqlab.data.examples.load import open_unsplit
 from seqlab.errors import DataError
 from seqlab.registry import TASKS
+from seqlab.tasks.as_read import unknown_note
 from seqlab.tasks.dataset import KeptNotes
 from seqlab.tokenization.vocabulary import vocabulary_in_words
 
@@ -106,3 +107,22 @@ def test_labels_of_a_built_in_corpus_that_a_run_lacks_are_refused() -> None:
     corpus = CorpusSettings(source=("parity",))
     with pytest.raises(DataError, match="unknown tag"):
         open_unsplit("tagged", corpus, ("noun", "verb"))
+
+
+def test_what_is_odd_or_unknown_in_documents_is_counted(tmp_path: Path) -> None:
+    rows = [f"who is {at},{' '.join(f'w{at}n{word}' for word in range(9))} soft\u00adly" for at in range(40)]
+    _, said = opened("embed", [write(tmp_path / "a.csv", ["query,document", *rows])], ("tokenizer.name", "word"))
+    assert any("of the tokens of the documents of the validation examples" in note for note in said), said
+    assert any(note.startswith("invisible characters: 40, ") for note in said)
+
+
+def test_inputs_without_targets_have_none_that_are_unknown(tmp_path: Path) -> None:
+    rows = [f"word{at} of it\tWORD{at} OF IT" for at in range(40)]
+    files = [write(tmp_path / "a.tsv", ["source\ttarget", *rows])]
+    dataset, said = opened("translate", files, ("tokenizer.name", "word"))
+    assert any("target tokens" in note for note in said)
+    task: Any = TASKS.load("translate")
+    sections = {"task": {"name": "translate"}, "corpus": {"source": [str(files[0])]}}
+    settings = build_settings(sections, [("tokenizer.name", "word")])
+    split = task.encode(task.without_answers(["word1 of it"], dataset.vocabulary), dataset.vocabulary, settings)
+    assert unknown_note({"given": split}, dataset.vocabulary) == ""

@@ -470,7 +470,8 @@ def test_a_result_on_few_queries_says_what_chance_has(collection: Path) -> None:
 def test_the_command_that_is_advised_reads_what_is_there(collection: Path, tmp_path: Path) -> None:
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("query,document\nwho swims,the otter\n")
-    for source, read in {collection: str(collection), pairs: "notes/", tmp_path / "gone": "notes/"}.items():
+    of_pairs = f"{pairs} --column text=document"
+    for source, read in {collection: str(collection), pairs: of_pairs, tmp_path / "gone": "notes/"}.items():
         command = EmbedTask.usage_on("RUN", CorpusSettings(source=(str(source),)))
         assert command == f"seqlab embed RUN {read} --out vectors\n"
 

@@ -73,10 +73,15 @@ def open_unsplit(corpus: CorpusSettings) -> RetrievalExamples:
 
 
 def documents_to_name(corpus: CorpusSettings, default: str = "notes/") -> str:
-    """The source as a command line names it, if it is there and `seqlab embed` reads it: no table of pairs."""
+    """The source as a command line names it, if it is there and `seqlab embed` reads it: of a table of pairs, the
+    documents."""
     with suppress(SeqlabError):
-        there = all(item in CORPORA or existing_path(item) is not None for item in corpus.source)
-        return shlex.join(corpus.source) if there and _pair_columns(corpus) is None else default
+        paths = [existing_path(item) for item in corpus.source]
+        if (columns := _pair_columns(corpus)) is None:
+            there = all(item in CORPORA or path for item, path in zip(corpus.source, paths, strict=True))
+            return shlex.join(corpus.source) if there else default
+        if all(path is not None and path.is_file() for path in paths):
+            return shlex.join([*corpus.source, "--column", f"text={columns[1]}"])
     return default
 
 

@@ -100,7 +100,8 @@ def check_labels(split: str, examples: LocatedExamples, known: Collection[str]) 
         raise DataError(f"{first.location}: unknown tag '{label}', like all others of the {split} split. {expected}")
     return [
         f"{sum(unknown.values()):,} of the {counts.total():,} {split} tags do not occur in the training split "
-        f"({quote_list(sorted(unknown), 5)}; '{label}' in the sentence at {first.location}): each counts as an error"
+        f"({quote_list(sorted(unknown), 5)}; '{label}' in the sentence at {first.location}): each counts as an error, "
+        f"and the mean of nats leaves them out"
     ]
 
 

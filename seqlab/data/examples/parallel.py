@@ -1,6 +1,7 @@
 """Pairs from two files, line by line."""
 
 import csv
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from seqlab.data.examples.slipped_lines import slip_note
 from seqlab.data.examples.table_sample import sample_table
 from seqlab.data.file_layout import recognize_layout
 from seqlab.data.files import InputFixes
+from seqlab.data.new_files import free_name
 from seqlab.data.text.forms import form_of_text
 from seqlab.data.text.tagged_words import tags_of_other_file
 from seqlab.errors import DataError, UsageError
@@ -21,7 +23,7 @@ from seqlab.wording import counted
 def read_parallel(source: Path, target: Path, fixes: InputFixes) -> list[LocatedExample]:
     """Sources and targets line by line; lines that are empty in both files are passed over."""
     sides = [[line for _, line in numbered_lines(path, fixes)] for path in (source, target)]
-    fixes.remarks += [note for path in (source, target) if (note := _other_form(path))]
+    fixes.remarks += _notes_on_forms(source, target)
     counts = [len(lines) for lines in sides]
     if counts[0] != counts[1]:
         longer = source if counts[0] > counts[1] else target
@@ -37,6 +39,16 @@ def read_parallel(source: Path, target: Path, fixes: InputFixes) -> list[Located
     fixes.remarks += [tags] if tags else []
     fixes.remarks += slip_note(sides[0], sides[1], source.name, target.name)
     return collect(source, _pairs(source, target, zip(*sides, strict=True)), lambda pair: pair, fixes, "pair")
+
+
+def _notes_on_forms(source: Path, target: Path) -> list[str]:
+    """What both files look like; the commands write to different files."""
+    first, second = map(_other_form, (source, target))
+    written = re.search(r"> (new(?:-\d+)?)(\.\w+)$", first or "")
+    if written and second:
+        name = "".join(written.groups())
+        second = second.replace(f"> {name}", f"> {free_name('new', written[2], {name})}")
+    return [note for note in (first, second) if note]
 
 
 def _other_form(path: Path) -> str | None:

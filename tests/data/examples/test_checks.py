@@ -57,7 +57,7 @@ def test_unknown_tags_are_kept_and_counted(write):
     assert examples.notes == (
         "1 of the 7 words is tagged '_': it is read, but neither trained on nor scored",
         "3 of the 4 validation tags do not occur in the training split ('X', 'Y'; 'X' in the sentence at "
-        f"'{dev}', line 1): each counts as an error",
+        f"'{dev}', line 1): each counts as an error, and the mean of nats leaves them out",
     )
 
 

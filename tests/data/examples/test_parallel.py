@@ -143,3 +143,12 @@ def test_the_command_for_json_lines_on_one_side_writes_a_text_on_each_line(write
     subprocess.run(note.partition("line by line: ")[2], shell=True, check=True, cwd=tmp_path)
     pairs = read_parallel(tmp_path / "new.en", de, InputFixes())
     assert [located.example.source for located in pairs] == [f"the film number {at}" for at in range(10)]
+
+
+def test_commands_for_two_files_write_two(write) -> None:
+    cue = "{}\n00:00:0{},000 --> 00:00:0{},500\nword {}\n\n"
+    files = [write(f"a.{name}.srt", "".join(cue.format(at, at, at, at) for at in range(1, 9))) for name in ("en", "de")]
+    fixes = InputFixes()
+    read_parallel(files[0], files[1], fixes)
+    written = [note.rpartition("> ")[2] for note in fixes.remarks if "subtitles" in note]
+    assert written == ["new.txt", "new-2.txt"]
