@@ -15,7 +15,7 @@ from typing import Any
 from seqlab.data.alike import NUMBER
 from seqlab.data.examples.lines import WITHOUT_HEADER, Location, column_word, quote_list, suffix
 from seqlab.data.examples.no_labels import why_no_labels
-from seqlab.data.examples.repeated_columns import refuse_repeated
+from seqlab.data.examples.repeated_columns import refuse_repeated, repeated
 from seqlab.data.nested_json import nested_texts_advice
 from seqlab.errors import DataError
 
@@ -251,8 +251,8 @@ def _explain(
     first, second = found
     example = example or (names[0], names[-1]) if names else ("", "")
     advice = f"name the two columns: {columns_option(example)}"
-    if max(map(len, example)) > MAX_NAME:
-        advice = "give the columns shorter names"
+    if max(map(len, example)) > MAX_NAME or repeated(names, example):
+        advice = "give the columns other names, short ones that differ"
     given, expected = quote_list(names, 10), f"a header line such as {pair.header}"
     has_header, word = suffix(path) not in WITHOUT_HEADER, column_word(path)
     if not has_header:

@@ -348,3 +348,9 @@ def test_empty_texts_and_labels_with_others_beside_them(write):
     assert "'label' is empty. Fill it in" in refused("c.csv", few)  # most are not labeled yet
     alone = written([("text", "label", "number"), *((text, "", at) for at, (text, _) in enumerate(ROWS))])
     assert "'label' is empty. Fill it in" in refused("d.csv", alone)
+
+
+def test_columns_of_one_name_are_not_suggested(write) -> None:
+    path = write("birds.csv", "text,label,text\n" + "a song,robin,a call\n" * 9)
+    with pytest.raises(DataError, match="give the columns other names, short ones that differ"):
+        read_labeled(path, None, InputFixes())
