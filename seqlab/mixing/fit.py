@@ -2,7 +2,6 @@
 
 import numpy as np
 import torch
-from scipy.optimize import minimize
 from torch import Tensor
 
 SHRINKAGE = 20.0  # of the exponents of each length to the common ones, in nats per squared unit
@@ -47,6 +46,7 @@ def fit_exponents(
 
 def _fit_bounded(network_NV: Tensor, log_p_NV: Tensor, longest_N: Tensor, targets_N: Tensor, order: int) -> Tensor:
     """The pairs of the least loss among those without a negative number. The common pair is their mean."""
+    from scipy.optimize import minimize  # a third of a second, which most fits need not wait
 
     def loss(pairs_P: np.ndarray) -> tuple[float, np.ndarray]:
         pairs_K2 = torch.from_numpy(pairs_P).view(order, 2)
