@@ -59,7 +59,8 @@ def check_format(path: Path) -> None:
 
 def refuse_foreign(path: Path, option: str = "--out") -> None:
     """UsageError for a file that exists and is no page or picture of ours, which can be made again."""
-    if path.is_dir() or (path.exists() and not any(mark in path.read_bytes() for mark in OURS)):
+    content = path.read_bytes() if path.is_file() else b""
+    if path.exists() and not any(mark in content for mark in OURS):
         raise UsageError(f"'{path}' exists, and seqlab did not write it: choose another {option}, or remove it.")
 
 

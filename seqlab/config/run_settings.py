@@ -35,6 +35,11 @@ class RunSettings(Settings):
         return self.backbone.name if mixed_with == "none" else f"{self.backbone.name}+{mixed_with}"
 
     @property
+    def mixture_sees_validation(self) -> bool:
+        """Whether a mixture with counts is fitted on validation, whose scores are then a little too good."""
+        return self.task.settings.option("mix", "none") == "counts" and self.corpus.text_has_test
+
+    @property
     def evaluation(self) -> str:
         """How a split is scored, in words."""
         task = self.task.settings

@@ -71,9 +71,7 @@ def _sample_notes(text: LargeText) -> list[str]:
 def _notes_on_examples(data: Examples) -> list[str]:
     """Notes on the invisible characters and the accents of inputs, of labels, tags and targets, and of documents."""
     examples = [example for split in data.splits.values() for example in split]
-    documents: dict[str, str] = {}
-    if isinstance(data, RetrievalExamples):
-        documents = {one.id: one.with_title for some in data.documents.values() for one in some}
+    documents = data.all_documents if isinstance(data, RetrievalExamples) else ()
     answers = ([example.target] if isinstance(example, TextPair) else labels_of(example) for example in examples)
-    texts = chain((example.input for example in examples), chain.from_iterable(answers), documents.values())
-    return _seen(texts, cut=False)
+    inputs, read = (example.input for example in examples), (document.with_title for document in documents)
+    return _seen(chain(inputs, chain.from_iterable(answers), read), cut=False)

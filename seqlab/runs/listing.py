@@ -122,8 +122,7 @@ def _entry(path: Path) -> RunEntry:
             mode=results.mode if results else "",
             window=results.window if results and results.mode == "window" else None,
             tokenizer=settings.tokenizer.name,
-            fitted_on_validation=settings.task.settings.option("mix", "none") == "counts"
-            and settings.corpus.text_has_test,
+            fitted_on_validation=settings.mixture_sees_validation,
             started_from=_started_from(config),
         )
     except PluginNotAllowed as error:

@@ -192,7 +192,7 @@ def _fitted(settings: RunSettings) -> str:
     if settings.task.settings.option("mix", "none") != "counts":
         return ""
     on_validation = "this split, so its score is a little too good; the test split is new to it"
-    where = on_validation if settings.corpus.text_has_test else "training text that was kept from the network"
+    where = on_validation if settings.mixture_sees_validation else "training text that was kept from the network"
     return f"\nHow far the counts are trusted was fitted on {where}."
 
 

@@ -23,8 +23,8 @@ def changed_notes(data: Any, vocabulary: Vocabulary) -> list[str]:
     if isinstance(data, SplitText):
         of = f"of the {split_in_words(data.splits[0])} text"
         what = f"{'sampled ' * isinstance(data, LargeText)}characters {of}"
-        notes = _note(_chunks(data), tokenizer, what, f"generated text lacks them, and {UNCOUNTED}")
-        added = sum(map(tokenizer.count_added_spaces, _chunks(data)))
+        changed, total, added = _count(_chunks(data), tokenizer)
+        notes = _said(changed, total, tokenizer, what, f"generated text lacks them, and {UNCOUNTED}")
         without = f"{counted(added, 'word')} {of} without a space before: generated text has one before every word"
         return [*notes, f"{without} (tokenizer.split=spaces)"] if added else notes
     split = next(iter(data.splits))
@@ -46,7 +46,18 @@ def _chunks(data: SplitText) -> Iterable[str]:
 
 
 def _note(texts: Iterable[str], tokenizer: Tokenizer, what: str, effect: str) -> list[str]:
-    changed = total = 0
+    changed, total, _ = _count(texts, tokenizer)
+    return _said(changed, total, tokenizer, what, effect)
+
+
+def _count(texts: Iterable[str], tokenizer: Tokenizer) -> tuple[int, int, int]:
+    """The characters that are changed, those of all texts, and the words that get a space; texts are read once."""
+    changed = total = added = 0
     for text in texts:
         changed, total = changed + tokenizer.count_changed(text), total + len(text)
+        added += tokenizer.count_added_spaces(text)
+    return changed, total, added
+
+
+def _said(changed: int, total: int, tokenizer: Tokenizer, what: str, effect: str) -> list[str]:
     return [f"{changed:,} of the {total:,} {what} are {tokenizer.changes}: {effect}"] if changed else []

@@ -50,7 +50,7 @@ class _PageText(HTMLParser):
                 self._inside.pop()  # a drawing has no blocks: it lacks its end
         self._in_code |= tag == "pre"
         if tag == "body":
-            self._inside.clear()
+            self._inside.clear()  # what stands in the head may lack its end
 
     def handle_endtag(self, tag: str) -> None:
         self._in_title = False

@@ -8,6 +8,7 @@ masks. open_pairs.py reads all of it from collections, documents and tables.
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -65,9 +66,13 @@ class RetrievalExamples(Examples):
     documents: Mapping[str, Sequence[Document]] = field(default_factory=dict)  # by split: what its queries rank
     unanswered: Mapping[str, int] = field(default_factory=dict)  # by split: queries none of whose documents is there
 
+    @property
+    def all_documents(self) -> Iterator[Document]:
+        """Of all splits; those that several splits rank come once."""
+        return chain.from_iterable({id(documents): documents for documents in self.documents.values()}.values())
+
     def facts(self) -> dict[str, Any]:
-        distinct = {id(documents): documents for documents in self.documents.values()}.values()
-        characters = sum(len(document.with_title) for documents in distinct for document in documents)
+        characters = sum(len(document.with_title) for document in self.all_documents)
         ranked = {split: len(documents) for split, documents in self.documents.items()}
         return {**super().facts(), "characters": characters, "documents": ranked}
 
